@@ -376,8 +376,8 @@ class TestOneRepository:
             data=settings.data, database_url=settings.database_url, allow_cross_repository_dependencies=False
         )
 
-    def test_others_are_refused_with_a_text(self, clients: ServiceClients, ada: httpx.Client) -> None:
-        """Also one that is not there, and the same one in another spelling; relations that are there are shown."""
+    def test_issues_of_others_are_refused_with_a_message(self, clients: ServiceClients, ada: httpx.Client) -> None:
+        """Also a missing repository, and the same one in another case; existing dependencies are listed."""
         boat = make_repository(clients.database, find_user(clients.database, "ada"), "boat")
         [other] = open_many(clients.database, boat, find_user(clients.database, "ada"), 1)
         mine = ada.get(f"{SHIP}/1").json()["id"]

@@ -15,8 +15,8 @@ def test_not_found_has_its_own_message() -> None:
     ("text", "shown"),
     [("plain", "plain"), ("é", "é"), ("a\udcff", "a\ufffd"), ("\udcc3\udca9", "é"), ("\ud800", "\ufffd" * 3)],
 )
-def test_a_message_is_text(text: str, shown: str) -> None:
-    """It may quote the path of a file, which in git is bytes."""
+def test_undecodable_bytes_of_a_message_are_replaced(text: str, shown: str) -> None:
+    """A message may quote the path of a file, which is bytes in git."""
     assert replace_surrogates(text) == shown
     assert ApiError(422, text).message == shown
 

@@ -1,4 +1,4 @@
-"""A harbour with people in it: who owns it, who may write, who may only read, and who is not known."""
+"""A public and a private repository of Ada, a writer, a reader, and a browser of each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ AT = "/ada/ship"
 
 @dataclass(frozen=True)
 class IssueSite:
-    """Ada's public repository and her private one, and everybody who comes by."""
+    """A public and a private repository of Ada, and the users Bob, who may write, and Eve, who may read."""
 
     clients: ServiceClients
     people: dict[str, Account]
@@ -29,7 +29,7 @@ class IssueSite:
     secret: Repository
 
     def browser(self, name: str | None = None) -> httpx.Client:
-        """Open a browser that somebody is logged in with."""
+        """Return an HTTP client with the session of a user, or without one."""
         created = self.clients.open("", Accept="text/html")
         if name is not None:
             session = sessions.start_session(self.clients.database, self.people[name], days=1)
@@ -50,7 +50,7 @@ def clients(service: Service) -> Iterator[ServiceClients]:
 
 
 @pytest.fixture
-def harbour(clients: ServiceClients) -> IssueSite:
+def site(clients: ServiceClients) -> IssueSite:
     """Create the users and the repositories."""
     names = ("ada", "bob", "eve")
     people = dict(zip(names, make_people(clients.database, *names), strict=True))

@@ -33,18 +33,18 @@ def cards(response: httpx.Response) -> dict[str, list[str]]:
     return {name: titles for name, (_, titles) in board(response).items()}
 
 
-def label(harbour: IssueSite, name: str, *numbers: int, exclusive: bool = True) -> Label:
+def label(site: IssueSite, name: str, *numbers: int, exclusive: bool = True) -> Label:
     """Make a label, on some issues."""
-    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
+    database, ship, ada = site.clients.database, site.ship, site.people["ada"]
     created_label = labels.add_label(database, ship, name, "d73a4a", is_exclusive=exclusive)
     for number in numbers:
         issue_labels.add_labels(database, ship, issues.find_issue(database, ship, number), ada, (created_label,))
     return created_label
 
 
-def milestone(harbour: IssueSite, title: str, *numbers: int) -> int:
+def milestone(site: IssueSite, title: str, *numbers: int) -> int:
     """Make a milestone with some issues; return its id."""
-    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
+    database, ship, ada = site.clients.database, site.ship, site.people["ada"]
     created_milestone = milestones.add_milestone(database, ship, ada, title)
     for number in numbers:
         issue = issues.find_issue(database, ship, number)
@@ -58,28 +58,28 @@ def move(browser: httpx.Client, query: dict[str, str], index: int, source: objec
     return browser.post(f"{BOARD}/move?{urlencode(query)}", data=form)
 
 
-def read_issue(harbour: IssueSite, number: int) -> Issue:
+def read_issue(site: IssueSite, number: int) -> Issue:
     """Return an issue as it is."""
-    return issues.find_issue(harbour.clients.database, harbour.ship, number)
+    return issues.find_issue(site.clients.database, site.ship, number)
 
 
-def test_a_board_has_a_column_for_each_open_milestone(harbour: IssueSite) -> None:
+def test_a_board_has_a_column_for_each_open_milestone(site: IssueSite) -> None:
     """The same filters as those of the list narrow all columns; a closed milestone has none."""
-    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
+    database, ship, people = site.clients.database, site.ship, site.people
     for title in ("Gauge", "Lantern", "Rope", EVIL, "Done"):
-        harbour.issue(title)
+        site.issue(title)
     issues.open_issue(database, ship, people["ada"], NewIssue(title="Pull", branches=Branches("fix", "main")))
-    season = milestone(harbour, "Season", 2, 3, 5)
-    old = milestone(harbour, "Old", 1)
+    season = milestone(site, "Season", 2, 3, 5)
+    old = milestone(site, "Old", 1)
     milestones.change_milestone(
         database, ship, people["ada"], milestones.find_milestone(database, ship, old), is_closed=True
     )
     # A title that is the id of another milestone.
-    milestone(harbour, str(season))
-    issues.change_issue(database, ship, read_issue(harbour, 5), people["ada"], IssueChanges(is_closed=True))
-    assignees.add_assignees(database, ship, read_issue(harbour, 2), people["ada"], (people["bob"],))
-    relate(database, [(read_issue(harbour, 2).id, read_issue(harbour, 3).id)])
-    browser = harbour.browser()
+    milestone(site, str(season))
+    issues.change_issue(database, ship, read_issue(site, 5), people["ada"], IssueChanges(is_closed=True))
+    assignees.add_assignees(database, ship, read_issue(site, 2), people["ada"], (people["bob"],))
+    relate(database, [(read_issue(site, 2).id, read_issue(site, 3).id)])
+    browser = site.browser()
     response = browser.get(BOARD)
     assert EVIL not in response.text
     result = board(response)
@@ -98,17 +98,17 @@ def test_a_board_has_a_column_for_each_open_milestone(harbour: IssueSite) -> Non
     assert f'href="{AT}/issues/board?' in browser.get(f"{AT}/issues").text
 
 
-def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(harbour: IssueSite) -> None:
+def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(site: IssueSite) -> None:
     """The first column has what has none of them, and the list it links to has the same."""
     for title in ("Gauge", "Lantern", "Rope"):
-        harbour.issue(title)
-    browser = harbour.browser()
+        site.issue(title)
+    browser = site.browser()
     assert "This repository has no labels" in browser.get(f"{BOARD}?by=label").text
-    bug = label(harbour, "bug", 1, 2, exclusive=False)
+    bug = label(site, "bug", 1, 2, exclusive=False)
     assert "Choose the labels" in browser.get(f"{BOARD}?by=label").text
-    later = label(harbour, "status/later", 1)
-    done = label(harbour, "status/done")
-    label(harbour, "size/big", 3)
+    later = label(site, "status/later", 1)
+    done = label(site, "status/done")
+    label(site, "size/big", 3)
     named = {"No status": ["Rope", "Lantern"], "status/done": [], "status/later": ["Gauge"]}
     assert cards(browser.get(f"{BOARD}?by=label&scope=status")) == named
     first = cards(browser.get(f"{BOARD}?by=label"))
@@ -129,13 +129,13 @@ def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(harbo
 
 
 def test_a_column_is_bounded_and_the_queries_do_not_grow_with_the_cards(
-    harbour: IssueSite, monkeypatch: pytest.MonkeyPatch
+    site: IssueSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The list has all of its issues; columns beyond a dozen are counted."""
-    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
-    season = milestone(harbour, "Season")
-    harbour.issue("First")
-    browser = harbour.browser("bob")
+    database, ship, ada = site.clients.database, site.ship, site.people["ada"]
+    season = milestone(site, "Season")
+    site.issue("First")
+    browser = site.browser("bob")
 
     def queries() -> int:
         with counting_queries(database, monkeypatch) as asked:
@@ -162,22 +162,22 @@ def test_a_column_is_bounded_and_the_queries_do_not_grow_with_the_cards(
     assert f'href="{AT}/issues?milestone={season}"' in response.text
     assert f'href="{AT}/issues?milestone=none"' in response.text
     for number in range(12):
-        milestone(harbour, f"Season {number}")
+        milestone(site, f"Season {number}")
     text = browser.get(BOARD).text
     assert len(re.findall('class="board-column"', text)) == 13
     assert "1 more column is not shown" in text
 
 
-def test_a_card_is_moved_to_a_milestone(harbour: IssueSite) -> None:
+def test_a_card_is_moved_to_a_milestone(site: IssueSite) -> None:
     """By whoever may write; if it is not where it was any more, the board says so and shows where it is."""
-    harbour.issue("Gauge")
-    season, winter = milestone(harbour, "Season"), milestone(harbour, "Winter")
-    bob = harbour.browser("bob")
+    site.issue("Gauge")
+    season, winter = milestone(site, "Season"), milestone(site, "Winter")
+    bob = site.browser("bob")
     query = {"by": "milestone", "sort": "oldest"}
     moved = move(bob, query, 1, 0, season)
     assert moved.status_code == 303
     assert moved.headers["location"] == f"{BOARD}?by=milestone&sort=oldest#issue-1"
-    assert read_issue(harbour, 1).milestone_id == season
+    assert read_issue(site, 1).milestone_id == season
     response = bob.get(BOARD)
     assert "Issue #1 moved." in response.text
     stale = move(bob, query, 1, 0, winter)
@@ -186,22 +186,22 @@ def test_a_card_is_moved_to_a_milestone(harbour: IssueSite) -> None:
     assert cards(stale)["Season"] == ["Gauge"]
     assert move(bob, query, 1, season, 999).status_code == 422
     assert move(bob, query, 1, season, 0).status_code == 303
-    assert read_issue(harbour, 1).milestone_id is None
+    assert read_issue(site, 1).milestone_id is None
     assert move(bob, query, 99, 0, season).status_code == 404
     assert move(bob, query, 0, "x", "x").status_code == 404
 
 
-def test_a_card_is_moved_to_a_label(harbour: IssueSite) -> None:
+def test_a_card_is_moved_to_a_label(site: IssueSite) -> None:
     """The label of its column is replaced, and the others stay."""
-    harbour.issue("Gauge")
-    bug = label(harbour, "bug", 1, exclusive=False)
-    later, done = label(harbour, "status/later"), label(harbour, "status/done")
-    bob = harbour.browser("bob")
+    site.issue("Gauge")
+    bug = label(site, "bug", 1, exclusive=False)
+    later, done = label(site, "status/later"), label(site, "status/done")
+    bob = site.browser("bob")
     query = {"by": "label", "scope": "status"}
 
     def names() -> list[str]:
-        with harbour.clients.database.read() as connection:
-            return [label.name for label in issue_labels.labels_on(connection, read_issue(harbour, 1))]
+        with site.clients.database.read() as connection:
+            return [label.name for label in issue_labels.labels_on(connection, read_issue(site, 1))]
 
     assert move(bob, query, 1, 0, later.id).status_code == 303
     assert names() == ["bug", "status/later"]
@@ -219,19 +219,19 @@ def test_a_card_is_moved_to_a_label(harbour: IssueSite) -> None:
     assert names() == ["status/later"]
 
 
-def test_only_writers_move_cards(harbour: IssueSite) -> None:
+def test_only_writers_move_cards(site: IssueSite) -> None:
     """Others see no forms; a private repository is not there, and an archived one is not changed."""
-    harbour.issue("Gauge", author="eve")
-    season = milestone(harbour, "Season")
-    assert "Move to" in harbour.browser("bob").get(BOARD).text
-    assert "Move to" not in harbour.browser("eve").get(BOARD).text
-    assert "Move to" not in harbour.browser().get(BOARD).text
-    assert move(harbour.browser("eve"), {}, 1, 0, season).status_code == 403
-    assert move(harbour.browser(), {}, 1, 0, season).headers["location"].startswith("/login")
+    site.issue("Gauge", author="eve")
+    season = milestone(site, "Season")
+    assert "Move to" in site.browser("bob").get(BOARD).text
+    assert "Move to" not in site.browser("eve").get(BOARD).text
+    assert "Move to" not in site.browser().get(BOARD).text
+    assert move(site.browser("eve"), {}, 1, 0, season).status_code == 403
+    assert move(site.browser(), {}, 1, 0, season).headers["location"].startswith("/login")
     for name in (None, "eve"):
-        assert harbour.browser(name).get("/ada/secret/issues/board").status_code == 404
-    with harbour.clients.database.write() as connection:
+        assert site.browser(name).get("/ada/secret/issues/board").status_code == 404
+    with site.clients.database.write() as connection:
         connection.exec_driver_sql("UPDATE repositories SET archived_at = 1 WHERE name = 'ship'")
-    assert "Move to" not in harbour.browser("bob").get(BOARD).text
-    assert move(harbour.browser("bob"), {}, 1, 0, season).status_code == 423
-    assert read_issue(harbour, 1).milestone_id is None
+    assert "Move to" not in site.browser("bob").get(BOARD).text
+    assert move(site.browser("bob"), {}, 1, 0, season).status_code == 423
+    assert read_issue(site, 1).milestone_id is None

@@ -24,12 +24,12 @@ def test_a_day_ends_with_its_last_second() -> None:
     assert (excinfo.value.field, excinfo.value.violation) == ("DueDate", Violation.INVALID_DATE)
 
 
-def test_writers_can_choose_labels_people_and_milestones(harbour: IssueSite) -> None:
+def test_writers_can_choose_labels_people_and_milestones(site: IssueSite) -> None:
     """But not labels that are archived, nor people who may not write."""
-    database, ship = harbour.clients.database, harbour.ship
+    database, ship = site.clients.database, site.ship
     add_label(database, ship, "bug", "ff0000")
     old = add_label(database, ship, "outdated", "00ff00")
     change_label(database, ship, old.id, archived_at=1)
-    text = harbour.browser("bob").get(f"{AT}/issues/new").text
+    text = site.browser("bob").get(f"{AT}/issues/new").text
     assert ("bug" in text, "outdated" in text) == (True, False)
     assert ('value="ada"' in text, 'value="bob"' in text, 'value="eve"' in text) == (True, True, False)

@@ -7,10 +7,10 @@ from tests.web.issues.conftest import AT, IssueSite
 ONE = f"{AT}/issues/1"
 
 
-def test_a_reader_comments_and_the_author_closes(harbour: IssueSite) -> None:
+def test_a_reader_comments_and_the_author_closes(site: IssueSite) -> None:
     """What is said shows at its own place; with a comment or without, an author may close and reopen."""
-    harbour.issue("Gauge", author="eve")
-    eve = harbour.browser("eve")
+    site.issue("Gauge", author="eve")
+    eve = site.browser("eve")
     response = eve.post(f"{ONE}/comments", data={"body": "**Still** stuck"})
     place = response.headers["location"]
     assert place.startswith(f"{ONE}#issuecomment-")
@@ -20,22 +20,22 @@ def test_a_reader_comments_and_the_author_closes(harbour: IssueSite) -> None:
     eve.post(f"{ONE}/comments", data={"body": "Moves again.", "then": "close"})
     assert "Reopen issue" in eve.get(ONE).text
     eve.post(f"{ONE}/comments", data={"body": "", "then": "reopen"})
-    now = issues.find_issue(harbour.clients.database, harbour.ship, 1)
+    now = issues.find_issue(site.clients.database, site.ship, 1)
     assert (now.is_closed, now.comment_count) == (False, 2)
     preview = eve.post(f"{ONE}/comments", data={"body": "*maybe*", "then": "preview"})
     assert "<em>maybe</em>" in preview.text
     assert "*maybe*</textarea>" in preview.text
     empty = eve.post(f"{ONE}/comments", data={"body": ""})
     assert (empty.status_code, "is required" in empty.text) == (422, True)
-    assert issues.find_issue(harbour.clients.database, harbour.ship, 1).comment_count == 2
+    assert issues.find_issue(site.clients.database, site.ship, 1).comment_count == 2
 
 
-def test_a_comment_is_found_on_its_page(harbour: IssueSite) -> None:
+def test_a_comment_is_found_on_its_page(site: IssueSite) -> None:
     """Also far down a long timeline."""
-    gauge = harbour.issue("Gauge")
+    gauge = site.issue("Gauge")
     for _ in range(ENTRIES):
-        comments.add_comment(harbour.clients.database, harbour.ship, gauge, harbour.people["ada"], "again")
-    eve = harbour.browser("eve")
+        comments.add_comment(site.clients.database, site.ship, gauge, site.people["ada"], "again")
+    eve = site.browser("eve")
     place = eve.post(f"{ONE}/comments", data={"body": "the last word"}).headers["location"]
     assert place.startswith(f"{ONE}?page=2#issuecomment-")
     number = place.rpartition("-")[2]
@@ -44,42 +44,42 @@ def test_a_comment_is_found_on_its_page(harbour: IssueSite) -> None:
     assert "really" in eve.get(f"{ONE}?page=last").text
 
 
-def test_a_locked_issue_is_for_writers(harbour: IssueSite) -> None:
+def test_a_locked_issue_is_for_writers(site: IssueSite) -> None:
     """Others are told so, and keep what they typed."""
-    gauge = harbour.issue("Gauge")
-    issues.lock_issue(harbour.clients.database, harbour.ship, gauge, harbour.people["ada"], "")
-    eve = harbour.browser("eve")
+    gauge = site.issue("Gauge")
+    issues.lock_issue(site.clients.database, site.ship, gauge, site.people["ada"], "")
+    eve = site.browser("eve")
     assert "This conversation is locked" in eve.get(ONE).text
     assert "Your comment" not in eve.get(ONE).text
     assert eve.post(f"{ONE}/comments", data={"body": "But"}).status_code == 403
-    assert harbour.browser("bob").post(f"{ONE}/comments", data={"body": "No"}).status_code == 303
-    assert harbour.browser().post(f"{ONE}/comments", data={"body": "But"}).status_code == 303
+    assert site.browser("bob").post(f"{ONE}/comments", data={"body": "No"}).status_code == 303
+    assert site.browser().post(f"{ONE}/comments", data={"body": "But"}).status_code == 303
     assert eve.post(f"{AT}/issues/9/comments", data={"body": "x"}).status_code == 404
-    assert issues.find_issue(harbour.clients.database, harbour.ship, 1).comment_count == 1
+    assert issues.find_issue(site.clients.database, site.ship, 1).comment_count == 1
 
 
-def test_authors_and_writers_change_and_delete_comments(harbour: IssueSite) -> None:
+def test_authors_and_writers_change_and_delete_comments(site: IssueSite) -> None:
     """Everybody else only reads them, each on a page of its own."""
-    gauge = harbour.issue("Gauge")
-    harbour.issue("Lantern")
-    database, ship = harbour.clients.database, harbour.ship
-    comment = comments.add_comment(database, ship, gauge, harbour.people["eve"], "Stuck <b>x</b>")
+    gauge = site.issue("Gauge")
+    site.issue("Lantern")
+    database, ship = site.clients.database, site.ship
+    comment = comments.add_comment(database, ship, gauge, site.people["eve"], "Stuck <b>x</b>")
     at = f"{ONE}/comments/{comment.id}"
     for name, may in (("eve", True), ("bob", True), (None, False)):
-        text = harbour.browser(name).get(at).text
+        text = site.browser(name).get(at).text
         assert ("Edit comment" in text) == may
-        assert (at in harbour.browser(name).get(ONE).text) == may
-    eve = harbour.browser("eve")
+        assert (at in site.browser(name).get(ONE).text) == may
+    eve = site.browser("eve")
     assert "<em>n</em>" in eve.post(at, data={"body": "*n*", "then": "preview"}).text
     assert eve.post(at, data={"body": ""}).status_code == 422
     assert eve.post(at, data={"body": "Free"}).headers["location"] == f"{ONE}#issuecomment-{comment.id}"
     assert comments.find_comment(database, ship, comment.id)[0].body == "Free"
-    other = comments.add_comment(database, ship, gauge, harbour.people["ada"], "Ada's")
+    other = comments.add_comment(database, ship, gauge, site.people["ada"], "Ada's")
     assert eve.post(f"{ONE}/comments/{other.id}", data={"body": "Mine"}).status_code == 403
     assert eve.post(f"{ONE}/comments/{other.id}/delete").status_code == 403
     assert eve.get(f"{AT}/issues/2/comments/{other.id}").status_code == 404
     assert eve.get(f"{ONE}/comments/{other.id + 9}").status_code == 404
-    assert harbour.browser().post(f"{at}/delete").status_code == 303
+    assert site.browser().post(f"{at}/delete").status_code == 303
     assert eve.post(f"{at}/delete").headers["location"] == ONE
     assert eve.get(at).status_code == 404
     assert eve.post(f"{at}/delete").status_code == 404

@@ -32,11 +32,11 @@ def test_issues_are_named_in_every_usual_way(text: str, expected: IssueReference
     assert parse_reference(text) == expected
 
 
-def test_a_writer_adds_and_removes_on_both_sides(harbour: IssueSite) -> None:
+def test_a_writer_adds_and_removes_on_both_sides(site: IssueSite) -> None:
     """By number, by full name, and by words with a choice."""
     for title in ("Gauge", "Lantern of the pier", "Rope", "Lantern of the mole"):
-        harbour.issue(title)
-    bob = harbour.browser("bob")
+        site.issue(title)
+    bob = site.browser("bob")
 
     def sent(path: str, wanted: str, side: str = "blocked-by") -> str:
         response = bob.post(path, data={"wanted": wanted, "side": side})
@@ -45,7 +45,7 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: IssueSite) -> None:
 
     assert sent(ADD, "2") == f"{ONE}#dependencies"
     assert sent(ADD, "ada/ship#3", "blocks") == f"{ONE}#dependencies"
-    assert edges(harbour.clients.database) == {(1, 2), (3, 1)}
+    assert edges(site.clients.database) == {(1, 2), (3, 1)}
     choice = sent(ADD, "lantern")
     assert choice == f"{ONE}/dependencies/add?side=blocked-by&q=lantern"
     found_response = bob.get(choice)
@@ -58,7 +58,7 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: IssueSite) -> None:
         assert f'value="ada/ship#{other}"' in text
     sent(f"{ADD}/remove", "ada/ship#2")
     sent(f"{ADD}/remove", "ada/ship#3", "blocks")
-    assert edges(harbour.clients.database) == {(1, 4)}
+    assert edges(site.clients.database) == {(1, 4)}
     gone = bob.post(f"{ADD}/remove", data={"wanted": "2"})
     assert (gone.status_code, "was removed already" in gone.text) == (404, True)
     assert bob.post(f"{ADD}/remove", data={"wanted": "words"}).status_code == 422
@@ -66,12 +66,12 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: IssueSite) -> None:
     assert "Search by title" in bob.get(f"{ADD}/add").text
 
 
-def test_errors_are_explained(harbour: IssueSite) -> None:
+def test_errors_are_explained(site: IssueSite) -> None:
     """Circles with the way around, and what cannot be seen like what is not there."""
-    gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
-    harbour.issue("Private matter", secret=True)
-    relate(harbour.clients.database, [(lantern.id, gauge.id), (rope.id, lantern.id)])
-    bob = harbour.browser("bob")
+    gauge, lantern, rope = (site.issue(title) for title in ("Gauge", "Lantern", "Rope"))
+    site.issue("Private matter", secret=True)
+    relate(site.clients.database, [(lantern.id, gauge.id), (rope.id, lantern.id)])
+    bob = site.browser("bob")
     circle = bob.post(ADD, data={"wanted": "#3"})
     assert circle.status_code == 409
     assert "none of these could ever be closed" in circle.text
@@ -84,22 +84,22 @@ def test_errors_are_explained(harbour: IssueSite) -> None:
     assert hidden == missing
     assert "there is no such issue that you can read" in hidden
     assert titles(bob.get(f"{ADD}/add?q=private")) == []
-    assert titles(harbour.browser("ada").get(f"{ADD}/add?q=private")) == ["Private matter"]
+    assert titles(site.browser("ada").get(f"{ADD}/add?q=private")) == ["Private matter"]
 
 
-def test_only_writers_change_dependencies(harbour: IssueSite) -> None:
+def test_only_writers_change_dependencies(site: IssueSite) -> None:
     """Nor where dependencies are switched off."""
-    gauge, lantern = harbour.issue("Gauge"), harbour.issue("Lantern")
-    relate(harbour.clients.database, [(gauge.id, lantern.id)])
-    eve = harbour.browser("eve")
+    gauge, lantern = site.issue("Gauge"), site.issue("Lantern")
+    relate(site.clients.database, [(gauge.id, lantern.id)])
+    eve = site.browser("eve")
     for path in (ADD, f"{ADD}/remove"):
         assert eve.post(path, data={"wanted": "2"}).status_code == 404
-        assert harbour.browser().post(path, data={"wanted": "2"}).status_code == 303
+        assert site.browser().post(path, data={"wanted": "2"}).status_code == 303
         assert eve.post(path.replace("/1/", "/9/"), data={"wanted": "2"}).status_code == 404
     assert "/dependencies/remove" not in eve.get(ONE).text
-    assert edges(harbour.clients.database) == {(1, 2)}
+    assert edges(site.clients.database) == {(1, 2)}
     switched = {"internal_tracker": {"enable_issue_dependencies": False}}
-    assert harbour.clients.admin.patch("/repos/ada/ship", json=switched).status_code == 200
-    text = harbour.browser("ada").get(ONE).text
+    assert site.clients.admin.patch("/repos/ada/ship", json=switched).status_code == 200
+    text = site.browser("ada").get(ONE).text
     assert 'id="dependencies"' not in text
-    assert harbour.browser("ada").get(ADD).status_code == 404
+    assert site.browser("ada").get(ADD).status_code == 404

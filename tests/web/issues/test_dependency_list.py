@@ -8,14 +8,14 @@ from tests.web.issues.conftest import IssueSite
 AT = "/ada/ship"
 
 
-def test_every_dependency_can_be_reached_page_by_page(harbour: IssueSite) -> None:
+def test_every_dependency_can_be_reached_page_by_page(site: IssueSite) -> None:
     """However many there are, in both directions, the issue's page leads to all of them."""
-    database = harbour.clients.database
-    gauge = harbour.issue("Gauge")
-    others = [harbour.issue(f"Other {number}") for number in range(70)]
+    database = site.clients.database
+    gauge = site.issue("Gauge")
+    others = [site.issue(f"Other {number}") for number in range(70)]
     relate(database, [(gauge.id, item.id) for item in others[:60]] + [(item.id, gauge.id) for item in others[60:]])
     relate(database, [(others[number].id, others[69].id) for number in range(60)])
-    eve = harbour.browser("eve")
+    eve = site.browser("eve")
     page = eve.get(f"{AT}/issues/1").text
     assert f'href="{AT}/issues/1/dependencies/list?side=blocked-by">Show all 60</a>' in page
     results = set()
@@ -29,15 +29,15 @@ def test_every_dependency_can_be_reached_page_by_page(harbour: IssueSite) -> Non
     assert "Other" in text
 
 
-def test_the_list_hides_what_the_issue_hides(harbour: IssueSite) -> None:
+def test_the_list_hides_what_the_issue_hides(site: IssueSite) -> None:
     """A blocker one cannot read has no title, and what is blocked where one cannot read is left out."""
-    gauge, secret = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
-    other = harbour.issue("Second private matter", secret=True)
-    relate(harbour.clients.database, [(gauge.id, secret.id), (other.id, gauge.id)])
-    eve = harbour.browser("eve")
+    gauge, secret = site.issue("Gauge"), site.issue("Private matter", secret=True)
+    other = site.issue("Second private matter", secret=True)
+    relate(site.clients.database, [(gauge.id, secret.id), (other.id, gauge.id)])
+    eve = site.browser("eve")
     blockers = eve.get(f"{AT}/issues/1/dependencies/list?side=blocked-by").text
     assert "An issue you cannot see" in blockers
     blocked = eve.get(f"{AT}/issues/1/dependencies/list?side=blocks").text
     assert "No issues." in blocked
     assert "rivate matter" not in blockers + blocked
-    assert "Private matter" in harbour.browser("ada").get(f"{AT}/issues/1/dependencies/list").text
+    assert "Private matter" in site.browser("ada").get(f"{AT}/issues/1/dependencies/list").text

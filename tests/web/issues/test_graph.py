@@ -20,13 +20,13 @@ def drawing(text: str) -> ET.Element:
     return ET.fromstring(hits[0].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
 
 
-def test_the_graph_has_a_drawing_and_a_list(harbour: IssueSite) -> None:
+def test_the_graph_has_a_drawing_and_a_list(site: IssueSite) -> None:
     """Nodes are links with their state in words and shape; one that cannot be seen is only that."""
-    gauge, lantern, hostile = (harbour.issue(title) for title in ("Gauge", "Lantern", HOSTILE))
-    secret = harbour.issue("Private matter", secret=True)
-    harbour.browser("ada").post(f"{AT}/issues/2/state", data={"state": "closed"})
-    relate(harbour.clients.database, [(gauge.id, lantern.id), (gauge.id, secret.id), (hostile.id, gauge.id)])
-    text = harbour.browser("eve").get(ONE).text
+    gauge, lantern, hostile = (site.issue(title) for title in ("Gauge", "Lantern", HOSTILE))
+    secret = site.issue("Private matter", secret=True)
+    site.browser("ada").post(f"{AT}/issues/2/state", data={"state": "closed"})
+    relate(site.clients.database, [(gauge.id, lantern.id), (gauge.id, secret.id), (hostile.id, gauge.id)])
+    text = site.browser("eve").get(ONE).text
     assert "Private matter" not in text
     element = drawing(text)
     assert element.find(f"{SVG}title") is not None
@@ -42,15 +42,15 @@ def test_the_graph_has_a_drawing_and_a_list(harbour: IssueSite) -> None:
     table = text.partition("Show as table")[2]
     assert table.count("<tr>") == 5
     assert "a hidden issue" in table
-    assert "Private matter" in harbour.browser("ada").get(ONE).text
+    assert "Private matter" in site.browser("ada").get(ONE).text
 
 
-def test_a_hundred_issues_fit_on_a_page(harbour: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hundred_issues_fit_on_a_page(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are drawn, by few queries, and no box lies on another."""
-    database = harbour.clients.database
-    issues = open_many(database, harbour.ship, harbour.people["ada"], 100)
+    database = site.clients.database
+    issues = open_many(database, site.ship, site.people["ada"], 100)
     relate(database, [(issues[number].id, issues[(number - 1) // 2].id) for number in range(1, 100)])
-    browser = harbour.browser("ada")
+    browser = site.browser("ada")
     with counting_queries(database, monkeypatch) as queries:
         response = browser.get(ONE)
     assert len(queries) <= 15
@@ -69,23 +69,23 @@ def test_a_hundred_issues_fit_on_a_page(harbour: IssueSite, monkeypatch: pytest.
     assert browser.get(f"{ONE}?depth=x").status_code == 200
 
 
-def test_of_a_very_large_graph_a_part_is_drawn(harbour: IssueSite) -> None:
+def test_of_a_very_large_graph_a_part_is_drawn(site: IssueSite) -> None:
     """And the page says so, and stays small."""
-    database = harbour.clients.database
-    issues = open_many(database, harbour.ship, harbour.people["ada"], 150)
+    database = site.clients.database
+    issues = open_many(database, site.ship, site.people["ada"], 150)
     relate(database, [(issues[0].id, item.id) for item in issues[1:]])
     relate(database, [(item.id, other.id) for item in issues[1:40] for other in issues[60:100]])
-    response = harbour.browser().get(ONE)
+    response = site.browser().get(ONE)
     assert "Showing the nearest 120 issues; 30 are not shown." in response.text
     assert len(response.content) < 200_000
     drawing(response.text)
 
 
-def test_an_issue_without_dependencies_has_no_drawing(harbour: IssueSite) -> None:
+def test_an_issue_without_dependencies_has_no_drawing(site: IssueSite) -> None:
     """But a way to change that, and one that cannot be seen has no page."""
-    harbour.issue("Gauge")
-    harbour.issue("Private matter", secret=True)
-    browser = harbour.browser("eve")
+    site.issue("Gauge")
+    site.issue("Private matter", secret=True)
+    browser = site.browser("eve")
     assert "No dependencies." in browser.get(ONE).text
     assert browser.get("/ada/secret/issues/1/dependencies").status_code == 404
     assert browser.get(f"{AT}/issues/7/dependencies").status_code == 404

@@ -14,13 +14,13 @@ from tests.web.issues.conftest import AT, IssueSite
 ONE = f"{AT}/issues/1"
 
 
-def test_a_writer_changes_every_field(harbour: IssueSite) -> None:
+def test_a_writer_changes_every_field(site: IssueSite) -> None:
     """And each change shows, and can be taken back."""
-    database, ship = harbour.clients.database, harbour.ship
-    gauge = harbour.issue("Gauge", author="eve")
+    database, ship = site.clients.database, site.ship
+    gauge = site.issue("Gauge", author="eve")
     bug = add_label(database, ship, "bug", "ff0000")
-    season = add_milestone(database, ship, harbour.people["ada"], "Season")
-    bob = harbour.browser("bob")
+    season = add_milestone(database, ship, site.people["ada"], "Season")
+    bob = site.browser("bob")
 
     def sent(part: str, **data: str | list[str]) -> None:
         # As browsers do, also for a form with nothing in it.
@@ -59,27 +59,27 @@ def test_a_writer_changes_every_field(harbour: IssueSite) -> None:
 
 
 @pytest.mark.parametrize("part", ["labels", "assignees", "assign-me", "milestone", "deadline", "lock", "delete"])
-def test_other_users_change_no_field(harbour: IssueSite, part: str) -> None:
+def test_other_users_change_no_field(site: IssueSite, part: str) -> None:
     """Also the author of an issue who may not write."""
-    harbour.issue("Gauge", author="eve")
-    harbour.issue("Private matter", secret=True)
+    site.issue("Gauge", author="eve")
+    site.issue("Private matter", secret=True)
     data = {"milestone": "0", "locked": "true"}
-    eve = harbour.browser("eve")
+    eve = site.browser("eve")
     assert eve.post(f"{ONE}/{part}", data=data).status_code == 403
     assert eve.post(f"/ada/secret/issues/1/{part}", data=data).status_code == 404
     assert eve.post(f"{AT}/issues/77/{part}", data=data).status_code in {403, 404}
-    assert harbour.browser().post(f"{ONE}/{part}", data=data).headers["location"] == "/login?next=%2F"
-    now = issues.find_issue(harbour.clients.database, harbour.ship, 1)
+    assert site.browser().post(f"{ONE}/{part}", data=data).headers["location"] == "/login?next=%2F"
+    now = issues.find_issue(site.clients.database, site.ship, 1)
     assert not now.is_locked
 
 
-def test_closing_a_blocked_issue_is_refused_with_an_explanation(harbour: IssueSite) -> None:
+def test_closing_a_blocked_issue_is_refused_with_an_explanation(site: IssueSite) -> None:
     """With links to what has to be closed first; a comment that came along is kept."""
-    gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
-    hidden = harbour.issue("Private matter", secret=True)
-    relate(harbour.clients.database, [(gauge.id, item.id) for item in (lantern, rope, hidden)])
-    harbour.browser("ada").post(f"{AT}/issues/3/state", data={"state": "closed"})
-    bob = harbour.browser("bob")
+    gauge, lantern, rope = (site.issue(title) for title in ("Gauge", "Lantern", "Rope"))
+    hidden = site.issue("Private matter", secret=True)
+    relate(site.clients.database, [(gauge.id, item.id) for item in (lantern, rope, hidden)])
+    site.browser("ada").post(f"{AT}/issues/3/state", data={"state": "closed"})
+    bob = site.browser("bob")
     for response in (
         bob.post(f"{ONE}/state", data={"state": "closed"}),
         bob.post(f"{ONE}/comments", data={"body": "Done, I think", "then": "close"}),
@@ -90,14 +90,14 @@ def test_closing_a_blocked_issue_is_refused_with_an_explanation(harbour: IssueSi
         assert f'href="{AT}/issues/2"' in alert
         assert "Rope" not in alert
     assert "Done, I think</textarea>" in response.text
-    now = issues.find_issue(harbour.clients.database, harbour.ship, 1)
+    now = issues.find_issue(site.clients.database, site.ship, 1)
     assert (now.is_closed, now.comment_count) == (False, 0)
 
 
-def test_the_author_edits_title_and_text(harbour: IssueSite) -> None:
+def test_the_author_edits_title_and_text(site: IssueSite) -> None:
     """With a preview, and nothing lost when it is refused."""
-    harbour.issue("Gauge", "old", author="eve")
-    eve = harbour.browser("eve")
+    site.issue("Gauge", "old", author="eve")
+    eve = site.browser("eve")
     assert "old</textarea>" in eve.get(f"{ONE}/edit").text
     preview = eve.post(f"{ONE}/edit", data={"title": "T", "body": "*new*", "version": "0", "then": "preview"})
     assert "<em>new</em>" in preview.text
@@ -109,17 +109,17 @@ def test_the_author_edits_title_and_text(harbour: IssueSite) -> None:
     text = eve.get(ONE).text
     assert "Gauge, stuck" in text
     assert "<em>new</em>" in text
-    harbour.issue("Lantern")
+    site.issue("Lantern")
     assert eve.get(f"{AT}/issues/2/edit").status_code == 403
     assert eve.post(f"{AT}/issues/2/edit", data={"title": "Mine"}).status_code == 403
-    assert harbour.browser().get(f"{ONE}/edit").status_code == 303
+    assert site.browser().get(f"{ONE}/edit").status_code == 303
     assert eve.post(f"{AT}/issues/3/edit", data={"title": "Mine"}).status_code == 404
 
 
-def test_concurrent_edits_do_not_overwrite_each_other(harbour: IssueSite) -> None:
+def test_concurrent_edits_do_not_overwrite_each_other(site: IssueSite) -> None:
     """Who comes second sees the other's words and decides."""
-    harbour.issue("Gauge", "first")
-    ada, bob = harbour.browser("ada"), harbour.browser("bob")
+    site.issue("Gauge", "first")
+    ada, bob = site.browser("ada"), site.browser("bob")
     version = ada.get(f"{ONE}/edit").text.partition('name="version" value="')[2].partition('"')[0]
     ada.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Ada's", "version": version})
     clash = bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Bob's", "version": version})
@@ -130,27 +130,27 @@ def test_concurrent_edits_do_not_overwrite_each_other(harbour: IssueSite) -> Non
     assert bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Both", "version": newer}).status_code == 303
 
 
-def test_administrators_delete_issues(harbour: IssueSite) -> None:
+def test_administrators_delete_issues(site: IssueSite) -> None:
     """For good."""
-    harbour.issue("Gauge")
-    assert harbour.browser("bob").post(f"{ONE}/delete").status_code == 403
-    response = harbour.browser("ada").post(f"{ONE}/delete")
+    site.issue("Gauge")
+    assert site.browser("bob").post(f"{ONE}/delete").status_code == 403
+    response = site.browser("ada").post(f"{ONE}/delete")
     assert response.headers["location"] == f"{AT}/issues"
-    assert harbour.browser("ada").get(ONE).status_code == 404
+    assert site.browser("ada").get(ONE).status_code == 404
 
 
-def test_users_subscribe_to_an_issue_and_unsubscribe(harbour: IssueSite) -> None:
+def test_users_subscribe_to_an_issue_and_unsubscribe(site: IssueSite) -> None:
     """Who takes part is subscribed without having chosen; visitors are not asked."""
-    harbour.issue("Gauge")
-    eve = harbour.browser("eve")
+    site.issue("Gauge")
+    eve = site.browser("eve")
     page = eve.get(f"{AT}/issues/1").text
     assert ">Subscribe</button>" in page
     response = eve.post(f"{AT}/issues/1/subscription", data={"subscribe": "true"})
     assert (response.status_code, response.headers["location"]) == (303, f"{AT}/issues/1")
     assert ">Unsubscribe</button>" in eve.get(f"{AT}/issues/1").text
-    ada = harbour.browser("ada")
+    ada = site.browser("ada")
     assert ">Unsubscribe</button>" in ada.get(f"{AT}/issues/1").text
     ada.post(f"{AT}/issues/1/subscription", data={"subscribe": ""})
     assert ">Subscribe</button>" in ada.get(f"{AT}/issues/1").text
-    assert "subscription" not in harbour.browser().get(f"{AT}/issues/1").text
+    assert "subscription" not in site.browser().get(f"{AT}/issues/1").text
     assert eve.post("/ada/secret/issues/1/subscription", data={"subscribe": "true"}).status_code == 404

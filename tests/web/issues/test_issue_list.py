@@ -20,13 +20,11 @@ def titles(response: httpx.Response) -> list[str]:
     return re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', response.text)
 
 
-def test_filters_limit_the_list_and_links_remove_them(harbour: IssueSite) -> None:
+def test_filters_limit_the_list_and_links_remove_them(site: IssueSite) -> None:
     """By state, words, label, milestone, people, kind and whether something can be begun."""
-    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
+    database, ship, people = site.clients.database, site.ship, site.people
     for title in ("Gauge", "Lantern", "Rope", "Done"):
-        harbour.issue(
-            title, "about the gauge" if title == "Rope" else "", author="eve" if title == "Rope" else "ada"
-        )
+        site.issue(title, "about the gauge" if title == "Rope" else "", author="eve" if title == "Rope" else "ada")
     gauge, lantern, rope, done = (issues.find_issue(database, ship, number) for number in (1, 2, 3, 4))
     branches = Branches("fix", "main")
     issues.open_issue(database, ship, people["ada"], NewIssue(title="Pull", branches=branches))
@@ -38,7 +36,7 @@ def test_filters_limit_the_list_and_links_remove_them(harbour: IssueSite) -> Non
     issues.change_issue(database, ship, done, people["ada"], IssueChanges(is_closed=True))
     relate(database, [(gauge.id, lantern.id)])
 
-    browser = harbour.browser()
+    browser = site.browser()
     for query, expected in {
         "": ["Rope", "Lantern", "Gauge"],
         "?type=all": ["Pull", "Rope", "Lantern", "Gauge"],
@@ -81,7 +79,7 @@ def test_filters_limit_the_list_and_links_remove_them(harbour: IssueSite) -> Non
     assert titles(browser.get(f"{AT}/pulls")) == ["Pull"]
     assert browser.get(f"{AT}/issues?q=is:pr is:open").headers["location"] == f"{AT}/pulls?"
     assert browser.get(f"{AT}/pulls?q=is:issue is:closed").headers["location"] == f"{AT}/issues?state=closed"
-    assert titles(harbour.browser("eve").get(f"{AT}/issues?q=author:@me")) == ["Rope"]
+    assert titles(site.browser("eve").get(f"{AT}/issues?q=author:@me")) == ["Rope"]
     # Menus write into the field, and so do links.
     text = browser.get(f"{AT}/issues?label={bug.id}&milestone={season.id}&assignee=none&ready=true").text
     written = "is:issue is:open label:&#34;bug, bad&#34; milestone:Season no:assignee blocked:no"
@@ -100,33 +98,31 @@ def test_filters_limit_the_list_and_links_remove_them(harbour: IssueSite) -> Non
     assert browser.get(f"{AT}/issues?type=pulls&sort=oldest").headers["location"] == f"{AT}/pulls?sort=oldest"
 
 
-def test_listing_issues_requires_read_access(harbour: IssueSite) -> None:
+def test_listing_issues_requires_read_access(site: IssueSite) -> None:
     """A private repository is not there, and a hostile title is only words."""
-    harbour.issue("Private matter", secret=True)
-    harbour.issue(HOSTILE)
+    site.issue("Private matter", secret=True)
+    site.issue(HOSTILE)
     for name in (None, "eve", "bob"):
-        assert harbour.browser(name).get("/ada/secret/issues").status_code == 404
-    assert titles(harbour.browser("ada").get("/ada/secret/issues")) == ["Private matter"]
-    text = harbour.browser().get(f"{AT}/issues").text
+        assert site.browser(name).get("/ada/secret/issues").status_code == 404
+    assert titles(site.browser("ada").get("/ada/secret/issues")) == ["Private matter"]
+    text = site.browser().get(f"{AT}/issues").text
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(&#34;1&#34;)" in text
 
 
-def test_a_long_list_is_one_small_page_and_few_queries(
-    harbour: IssueSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_list_is_one_small_page_and_few_queries(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many issues there are."""
-    database = harbour.clients.database
-    browser = harbour.browser("ada")
+    database = site.clients.database
+    browser = site.browser("ada")
 
     def queries() -> int:
         with counting_queries(database, monkeypatch) as asked:
             browser.get(f"{AT}/issues")
         return len(asked)
 
-    open_many(database, harbour.ship, harbour.people["ada"], 2)
+    open_many(database, site.ship, site.people["ada"], 2)
     few = queries()
-    open_many(database, harbour.ship, harbour.people["ada"], 58)
+    open_many(database, site.ship, site.people["ada"], 58)
     assert queries() == few <= 15
     response = browser.get(f"{AT}/issues")
     assert len(titles(response)) == 25
@@ -135,9 +131,9 @@ def test_a_long_list_is_one_small_page_and_few_queries(
     assert 'href="?page=2"' in response.text
 
 
-def test_an_empty_list_says_what_to_do(harbour: IssueSite) -> None:
+def test_an_empty_list_says_what_to_do(site: IssueSite) -> None:
     """Until there is an issue."""
-    assert "Open an issue" in harbour.browser().get(f"{AT}/issues").text
+    assert "Open an issue" in site.browser().get(f"{AT}/issues").text
 
 
 def test_links_keep_everything_else() -> None:

@@ -13,10 +13,10 @@ from tests.web.issues.conftest import AT, IssueSite
 from tests.web.issues.test_issue_list import HOSTILE
 
 
-def test_people_see_the_controls_they_may_use(harbour: IssueSite) -> None:
+def test_people_see_the_controls_they_may_use(site: IssueSite) -> None:
     """Writers all of them, authors the words and the state, readers the comment, nobody known a way to log in."""
-    harbour.issue("Gauge", "It is **stuck**, see #1.", author="eve")
-    harbour.issue("Lantern")
+    site.issue("Gauge", "It is **stuck**, see #1.", author="eve")
+    site.issue("Lantern")
     controls = {
         "comment": "Your comment",
         "edit": f"{AT}/issues/1/edit",
@@ -36,29 +36,29 @@ def test_people_see_the_controls_they_may_use(harbour: IssueSite) -> None:
         "eve": {"comment", "edit", "close"},
         None: set(),
     }.items():
-        text = harbour.browser(name).get(f"{AT}/issues/1").text
+        text = site.browser(name).get(f"{AT}/issues/1").text
         assert {control for control, words in controls.items() if words in text} == expected
         assert "<strong>stuck</strong>" in text
         assert f'<a href="{AT}/issues/1"' in text
         assert ("</a> to comment." in text) == (name is None)
-    assert "Close issue" not in harbour.browser("eve").get(f"{AT}/issues/2").text
+    assert "Close issue" not in site.browser("eve").get(f"{AT}/issues/2").text
 
 
-def test_missing_and_unreadable_issues_are_not_found(harbour: IssueSite) -> None:
+def test_missing_and_unreadable_issues_are_not_found(site: IssueSite) -> None:
     """With the same page."""
-    harbour.issue("Private matter", secret=True)
-    stranger = harbour.browser("eve")
+    site.issue("Private matter", secret=True)
+    stranger = site.browser("eve")
     for path in ("/ada/secret/issues/1", f"{AT}/issues/1", f"{AT}/issues/x", f"{AT}/issues/-1", f"{AT}/pulls/1"):
         response = stranger.get(path)
         assert response.status_code == 404
         assert "Page not found" in response.text
 
 
-def test_the_sidebar_shows_every_field(harbour: IssueSite) -> None:
+def test_the_sidebar_shows_every_field(site: IssueSite) -> None:
     """Labels, people, milestone, date and both sides of its dependencies, hidden ones as hidden."""
-    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
-    gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
-    secret = harbour.issue("Private matter", secret=True)
+    database, ship, people = site.clients.database, site.ship, site.people
+    gauge, lantern, rope = (site.issue(title) for title in ("Gauge", "Lantern", "Rope"))
+    secret = site.issue("Private matter", secret=True)
     relate(database, [(gauge.id, lantern.id), (gauge.id, secret.id), (rope.id, gauge.id), (secret.id, rope.id)])
     bug = labels.add_label(database, ship, HOSTILE, "00ff00")
     issue_labels.add_labels(database, ship, gauge, people["ada"], (bug,))
@@ -67,50 +67,50 @@ def test_the_sidebar_shows_every_field(harbour: IssueSite) -> None:
     issues.change_issue(
         database, ship, gauge, people["ada"], IssueChanges(milestone_id=season.id, due_at=1_800_000_000)
     )
-    seen = harbour.browser("eve").get(f"{AT}/issues/1").text
+    seen = site.browser("eve").get(f"{AT}/issues/1").text
     assert "Private matter" not in seen
     assert "An issue you cannot see" in seen
     assert "Blocked by 2" in seen
     for words in ("Lantern", "Rope", "Season &lt;b&gt;", "15 Jan 2027", "&lt;script&gt;alert", "was assigned"):
         assert (words in seen) == (words != "was assigned")
     assert 'assigned <a class="person" href="/bob">' in seen
-    owner = harbour.browser("ada").get(f"{AT}/issues/1").text
+    owner = site.browser("ada").get(f"{AT}/issues/1").text
     assert "Private matter" in owner
     assert "/ada/secret/issues/1" in owner
     # Who may write the issue that waits knows what it waits for, but cannot open it.
-    writer = harbour.browser("bob").get(f"{AT}/issues/1").text
+    writer = site.browser("bob").get(f"{AT}/issues/1").text
     assert "Private matter" in writer
     assert "/ada/secret/issues/1" not in writer
     # What an issue blocks is only shown to who may read it.
-    assert "Private matter" not in harbour.browser("bob").get(f"{AT}/issues/3").text
+    assert "Private matter" not in site.browser("bob").get(f"{AT}/issues/3").text
 
 
-def test_a_pull_request_is_marked(harbour: IssueSite) -> None:
+def test_a_pull_request_is_marked(site: IssueSite) -> None:
     """And has an address of its own, to which that of an issue leads."""
     new = NewIssue(title="Pull", branches=Branches("fix<", "main"))
-    issues.open_issue(harbour.clients.database, harbour.ship, harbour.people["ada"], new)
-    browser = harbour.browser()
+    issues.open_issue(site.clients.database, site.ship, site.people["ada"], new)
+    browser = site.browser()
     assert browser.get(f"{AT}/issues/1?page=2").headers["location"] == f"{AT}/pulls/1?page=2"
-    harbour.issue("Leak")
+    site.issue("Leak")
     assert browser.get(f"{AT}/pulls/2").headers["location"] == f"{AT}/issues/2"
     text = browser.get(f"{AT}/pulls/1").text
     assert "Open pull request" in text
     assert "fix&lt;" in text
 
 
-def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(harbour: IssueSite) -> None:
+def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(site: IssueSite) -> None:
     """Line comments are shown as comments."""
-    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
+    database, ship, ada = site.clients.database, site.ship, site.people["ada"]
     issue = issues.open_issue(database, ship, ada, NewIssue(title="Pull", branches=Branches("fix", "main")))
     with issue_transaction(database, ship, ada) as change:
-        change.add_entries(issue, "review_request", [("", {"assignee_id": harbour.people["bob"].id})])
+        change.add_entries(issue, "review_request", [("", {"assignee_id": site.people["bob"].id})])
         change.add_entries(issue, "code", [("A word on this line", {})])
         change.add_entries(issue, "review", [("Fine", {})])
         change.add_entries(issue, "pull_push")
         change.add_entries(issue, "dismiss_review", [("Old", {})])
         pulls.set_merged(change.connection, issue, ada, sha="1" * 40, style="merge", now=change.now)
         issues.close(change, issue, issues.Reason("1" * 40, ship.id), kind="merge_pull")
-    text = harbour.browser().get(f"{AT}/pulls/1").text
+    text = site.browser().get(f"{AT}/pulls/1").text
     for words in (
         "Merged</span>",
         "requested a review",
@@ -126,13 +126,13 @@ def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(harbour: IssueSit
     assert "updated this" not in text
 
 
-def test_a_long_timeline_has_pages_and_few_queries(harbour: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_timeline_has_pages_and_few_queries(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much was said, and whatever."""
-    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
+    database, ship, people = site.clients.database, site.ship, site.people
     opened = open_many(database, ship, people["ada"], 40)
     gauge = issues.find_issue(database, ship, 1)
     relate(database, [(gauge.id, item.id) for item in opened[1:]])
-    browser = harbour.browser("ada")
+    browser = site.browser("ada")
 
     def queries() -> int:
         # What the service does by itself meanwhile is counted too.
@@ -159,15 +159,15 @@ def test_a_long_timeline_has_pages_and_few_queries(harbour: IssueSite, monkeypat
     assert browser.get(f"{AT}/issues/1?page=77").status_code == 200
 
 
-def test_a_comment_is_found_on_its_page_of_the_timeline(harbour: IssueSite) -> None:
+def test_a_comment_is_found_on_its_page_of_the_timeline(site: IssueSite) -> None:
     """By its id alone, as links of notifications and mentions name it; anything else shows the first page."""
-    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
-    gauge, other = harbour.issue("Gauge"), harbour.issue("Chart")
+    database, ship, people = site.clients.database, site.ship, site.people
+    gauge, other = site.issue("Gauge"), site.issue("Chart")
     posted_comments = [
         comments.add_comment(database, ship, gauge, people["eve"], "Aye") for _ in range(ENTRIES + 1)
     ]
     elsewhere = comments.add_comment(database, ship, other, people["eve"], "Aye")
-    browser = harbour.browser()
+    browser = site.browser()
     for comment, place in ((posted_comments[0], ""), (posted_comments[-2], ""), (posted_comments[-1], "?page=2")):
         response = browser.get(f"{AT}/issues/{gauge.number}", params={"comment": comment.id})
         expected = f"{AT}/issues/{gauge.number}{place}#issuecomment-{comment.id}"
@@ -178,11 +178,11 @@ def test_a_comment_is_found_on_its_page_of_the_timeline(harbour: IssueSite) -> N
         assert (response.status_code, "Page 1 of 2" in response.text) == (200, True), wrong
 
 
-def test_an_archived_repository_is_read_only(harbour: IssueSite) -> None:
+def test_an_archived_repository_is_read_only(site: IssueSite) -> None:
     """Its issues say so."""
-    harbour.issue("Gauge")
-    harbour.clients.admin.patch("/repos/ada/ship", json={"archived": True})
-    browser = harbour.browser("ada")
+    site.issue("Gauge")
+    site.clients.admin.patch("/repos/ada/ship", json={"archived": True})
+    browser = site.browser("ada")
     text = browser.get(f"{AT}/issues/1").text
     assert "This repository is archived" in text
     forms = set(re.findall(r'<form[^>]* action="([^"]*)"', text.partition("<main")[2]))

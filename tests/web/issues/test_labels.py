@@ -11,13 +11,13 @@ from tests.web.issues.test_issue_list import HOSTILE
 LABELS = f"{AT}/labels"
 
 
-def test_writers_make_change_and_delete_labels(harbour: IssueSite) -> None:
+def test_writers_make_change_and_delete_labels(site: IssueSite) -> None:
     """Others see them."""
-    bob, eve = harbour.browser("bob"), harbour.browser("eve")
+    bob, eve = site.browser("bob"), site.browser("eve")
     assert "New label" in bob.get(LABELS).text
     sent = {"name": HOSTILE, "color": "#0f0", "description": "a & b", "exclusive": "true"}
     assert bob.post(LABELS, data=sent).headers["location"] == LABELS
-    (label,), _ = labels.labels_of(harbour.clients.database, harbour.ship, skip=0, limit=9)
+    (label,), _ = labels.labels_of(site.clients.database, site.ship, skip=0, limit=9)
     assert (label.name, label.color, label.is_exclusive) == (HOSTILE.strip(), "00ff00", True)
     seen = eve.get(LABELS).text
     assert "New label" not in seen
@@ -25,23 +25,23 @@ def test_writers_make_change_and_delete_labels(harbour: IssueSite) -> None:
     assert 'fill="#00ff00"' in seen
     at = f"{LABELS}/{label.id}"
     assert bob.post(at, data={"name": "bug", "color": "#ff0000", "archived": "true"}).status_code == 303
-    now = labels.find_label(harbour.clients.database, harbour.ship, label.id)
+    now = labels.find_label(site.clients.database, site.ship, label.id)
     assert (now.name, now.color, now.is_exclusive, now.archived_at > 0) == ("bug", "ff0000", False, True)
     for path in (LABELS, at, f"{at}/delete"):
         assert eve.post(path, data={"name": "x", "color": "#000000"}).status_code == 403
-        assert harbour.browser().post(path, data={"name": "x", "color": "#000000"}).status_code == 303
+        assert site.browser().post(path, data={"name": "x", "color": "#000000"}).status_code == 303
     assert bob.post(f"{at}/delete").headers["location"] == LABELS
     assert bob.post(f"{at}/delete").status_code == 404
     assert bob.post(at, data={"name": "bug", "color": "#ff0000"}).status_code == 404
     assert eve.get("/ada/secret/labels").status_code == 404
 
 
-def test_many_labels_have_pages_and_few_queries(harbour: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_labels_have_pages_and_few_queries(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them small."""
     for number in range(35):
-        labels.add_label(harbour.clients.database, harbour.ship, f"label {number:02}", "ffffff")
-    browser = harbour.browser("bob")
-    with counting_queries(harbour.clients.database, monkeypatch) as queries:
+        labels.add_label(site.clients.database, site.ship, f"label {number:02}", "ffffff")
+    browser = site.browser("bob")
+    with counting_queries(site.clients.database, monkeypatch) as queries:
         response = browser.get(LABELS)
     assert len(queries) <= 10
     assert len(response.content) < 200_000
@@ -49,10 +49,10 @@ def test_many_labels_have_pages_and_few_queries(harbour: IssueSite, monkeypatch:
     assert "label 30" in browser.get(f"{LABELS}?page=2").text
 
 
-def test_what_is_refused_stays_in_its_form(harbour: IssueSite) -> None:
+def test_what_is_refused_stays_in_its_form(site: IssueSite) -> None:
     """For a new label and for one that is there."""
-    bob = harbour.browser("bob")
-    label = labels.add_label(harbour.clients.database, harbour.ship, "bug", "ff0000")
+    bob = site.browser("bob")
+    label = labels.add_label(site.clients.database, site.ship, "bug", "ff0000")
     for path in (LABELS, f"{LABELS}/{label.id}"):
         response = bob.post(path, data={"name": "typed", "color": "reddish", "description": "kept"})
         assert response.status_code == 422
@@ -61,13 +61,13 @@ def test_what_is_refused_stays_in_its_form(harbour: IssueSite) -> None:
         assert bob.post(path, data={"name": "", "color": "#ff0000"}).status_code == 422
 
 
-def test_labels_of_an_organization_are_shown_too(harbour: IssueSite) -> None:
+def test_labels_of_an_organization_are_shown_too(site: IssueSite) -> None:
     """But changed elsewhere."""
-    database = harbour.clients.database
-    guild = make_organization(database, "guild", harbour.people["ada"])
+    database = site.clients.database
+    guild = make_organization(database, "guild", site.people["ada"])
     make_repository(database, guild, "boat")
     labels.add_label(database, guild, "shared", "0000ff")
-    text = harbour.browser("ada").get("/guild/boat/labels").text
+    text = site.browser("ada").get("/guild/boat/labels").text
     assert "Labels of guild" in text
     assert "shared" in text
     assert "New label" in text

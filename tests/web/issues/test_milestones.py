@@ -8,16 +8,16 @@ from tests.web.issues.test_issue_list import HOSTILE
 STEPS = f"{AT}/milestones"
 
 
-def test_writers_make_change_close_and_delete_milestones(harbour: IssueSite) -> None:
+def test_writers_make_change_close_and_delete_milestones(site: IssueSite) -> None:
     """Others see how far they have come."""
-    database, ship = harbour.clients.database, harbour.ship
-    bob, eve = harbour.browser("bob"), harbour.browser("eve")
+    database, ship = site.clients.database, site.ship
+    bob, eve = site.browser("bob"), site.browser("eve")
     sent = {"title": HOSTILE, "description": "the **first**", "due_on": "2027-02-03"}
     assert bob.post(STEPS, data=sent).headers["location"] == STEPS
     (milestone,), _ = milestones.milestones_of(database, ship, is_closed=False, name="", skip=0, limit=9)
     for closed in (True, True, False):
         new = NewIssue(title="x", milestone_id=milestone.id, is_closed=closed)
-        issues.open_issue(database, ship, harbour.people["ada"], new)
+        issues.open_issue(database, ship, site.people["ada"], new)
     seen = eve.get(STEPS).text
     assert "<script>alert" not in seen
     assert "<strong>first</strong>" in seen
@@ -34,17 +34,17 @@ def test_writers_make_change_close_and_delete_milestones(harbour: IssueSite) -> 
     bob.post(at, data={"state": "open"})
     for path in (STEPS, at, f"{at}/delete"):
         assert eve.post(path, data={"title": "x"}).status_code == 403
-        assert harbour.browser().post(path, data={"title": "x"}).status_code == 303
+        assert site.browser().post(path, data={"title": "x"}).status_code == 303
     assert bob.post(f"{at}/delete").headers["location"] == STEPS
     assert bob.post(f"{at}/delete").status_code == 404
     assert bob.post(at, data={"title": "x"}).status_code == 404
     assert eve.get("/ada/secret/milestones").status_code == 404
 
 
-def test_what_is_refused_stays_in_its_form(harbour: IssueSite) -> None:
+def test_what_is_refused_stays_in_its_form(site: IssueSite) -> None:
     """For a new milestone and for one that is there."""
-    bob = harbour.browser("bob")
-    milestone = milestones.add_milestone(harbour.clients.database, harbour.ship, harbour.people["ada"], "Season")
+    bob = site.browser("bob")
+    milestone = milestones.add_milestone(site.clients.database, site.ship, site.people["ada"], "Season")
     for path in (STEPS, f"{STEPS}/{milestone.id}"):
         response = bob.post(path, data={"title": " ", "description": "kept"})
         assert response.status_code == 422

@@ -10,23 +10,21 @@ from tests.web.issues.conftest import IssueSite
 from tests.web.issues.test_issue_list import titles
 
 
-def test_users_see_their_own_issues(harbour: IssueSite) -> None:
+def test_users_see_their_own_issues(site: IssueSite) -> None:
     """Opened by them, assigned to them or naming them, in every repository they can read, and nowhere else."""
-    gauge = harbour.issue("Gauge", "for @bob", author="eve")
-    assignees.add_assignees(
-        harbour.clients.database, harbour.ship, gauge, harbour.people["ada"], (harbour.people["bob"],)
-    )
-    harbour.issue("Secret", "for @bob", secret=True)
+    gauge = site.issue("Gauge", "for @bob", author="eve")
+    assignees.add_assignees(site.clients.database, site.ship, gauge, site.people["ada"], (site.people["bob"],))
+    site.issue("Secret", "for @bob", secret=True)
     expected = {
         "ada": {"assigned": [], "created": ["Secret"], "mentioned": []},
         "bob": {"assigned": ["Gauge"], "created": [], "mentioned": ["Gauge"]},
         "eve": {"assigned": [], "created": ["Gauge"], "mentioned": []},
     }
     for name, lists in expected.items():
-        browser = harbour.browser(name)
+        browser = site.browser(name)
         results = {about: titles(browser.get(f"/-/issues?about={about}")) for about in lists}
         assert results == lists
-    bob = harbour.browser("bob")
+    bob = site.browser("bob")
     assert titles(bob.get("/-/issues")) == ["Gauge"]
     assert titles(bob.get("/-/issues?state=closed")) == []
     assert titles(bob.get("/-/issues?ready=true&q=gau&sort=oldest")) == ["Gauge"]
@@ -34,33 +32,33 @@ def test_users_see_their_own_issues(harbour: IssueSite) -> None:
     assert titles(bob.get("/-/issues?about=x&state=y&sort=z")) == ["Gauge"]
 
 
-def test_pull_requests_have_a_list_of_their_own(harbour: IssueSite) -> None:
+def test_pull_requests_have_a_list_of_their_own(site: IssueSite) -> None:
     """Those that somebody opened come first; an issue is not among them."""
     new = NewIssue(title="Mend the sail", branches=Branches("fix", "main"))
-    issues.open_issue(harbour.clients.database, harbour.ship, harbour.people["bob"], new)
-    harbour.issue("Gauge", author="bob")
-    bob = harbour.browser("bob")
+    issues.open_issue(site.clients.database, site.ship, site.people["bob"], new)
+    site.issue("Gauge", author="bob")
+    bob = site.browser("bob")
     assert titles(bob.get("/-/pulls")) == ["Mend the sail"]
     assert "Your pull requests" in bob.get("/-/pulls").text
     assert titles(bob.get("/-/pulls?about=assigned")) == []
     assert titles(bob.get("/-/issues?about=created")) == ["Gauge"]
-    assert titles(harbour.browser("ada").get("/-/pulls")) == []
-    assert harbour.browser().get("/-/pulls").headers["location"].startswith("/login")
+    assert titles(site.browser("ada").get("/-/pulls")) == []
+    assert site.browser().get("/-/pulls").headers["location"].startswith("/login")
 
 
-def test_pull_requests_to_review_have_a_tab(harbour: IssueSite) -> None:
+def test_pull_requests_to_review_have_a_tab(site: IssueSite) -> None:
     """Of pull requests only; in a repository, the search field finds them too."""
-    database, ada, bob = harbour.clients.database, harbour.people["ada"], harbour.people["bob"]
+    database, ada, bob = site.clients.database, site.people["ada"], site.people["bob"]
     new = NewIssue(title="Mend the sail", branches=Branches("fix", "main"))
-    pull = issues.open_issue(database, harbour.ship, ada, new)
-    review_changes.request_reviews(database, harbour.ship, pull, ada, users={bob.id: True}, teams={})
-    browser = harbour.browser("bob")
+    pull = issues.open_issue(database, site.ship, ada, new)
+    review_changes.request_reviews(database, site.ship, pull, ada, users={bob.id: True}, teams={})
+    browser = site.browser("bob")
     assert titles(browser.get("/-/pulls?about=review-requested")) == ["Mend the sail"]
     assert "Review requests" in browser.get("/-/pulls").text
     assert "Review requests" not in browser.get("/-/issues").text
     assert (
         "No open pull requests wait for your review."
-        in harbour.browser("ada").get("/-/pulls?about=review-requested").text
+        in site.browser("ada").get("/-/pulls?about=review-requested").text
     )
     for query, expected in (
         ("review-requested:@me", ["Mend the sail"]),
@@ -72,25 +70,25 @@ def test_pull_requests_to_review_have_a_tab(harbour: IssueSite) -> None:
         assert query.replace("@me", "bob") in response.text
 
 
-def test_the_number_of_queries_is_bounded(harbour: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_queries_is_bounded(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many issues there are, in however many repositories."""
-    database, ada = harbour.clients.database, harbour.people["ada"]
-    browser = harbour.browser("ada")
+    database, ada = site.clients.database, site.people["ada"]
+    browser = site.browser("ada")
 
     def queries() -> int:
         with counting_queries(database, monkeypatch) as asked:
             assert browser.get("/-/issues?about=created").status_code == 200
         return len(asked)
 
-    harbour.issue("Gauge")
+    site.issue("Gauge")
     few = queries()
     for name in ("one", "two", "three"):
         open_many(database, make_repository(database, ada, name), ada, 4)
     assert queries() == few <= 10
 
 
-def test_visitors_are_asked_to_log_in(harbour: IssueSite) -> None:
+def test_visitors_are_asked_to_log_in(site: IssueSite) -> None:
     """And comes back here."""
-    response = harbour.browser().get("/-/issues?about=created")
+    response = site.browser().get("/-/issues?about=created")
     assert response.status_code == 303
     assert response.headers["location"] == "/login?next=%2F-%2Fissues%3Fabout%3Dcreated"

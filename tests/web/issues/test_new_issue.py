@@ -9,11 +9,11 @@ from tests.web.issues.conftest import AT, IssueSite
 NEW = f"{AT}/issues/new"
 
 
-def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(harbour: IssueSite) -> None:
+def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(site: IssueSite) -> None:
     """What only writers see is left out for others, whatever they send."""
-    database, ship = harbour.clients.database, harbour.ship
+    database, ship = site.clients.database, site.ship
     bug = add_label(database, ship, "bug", "ff0000")
-    season = add_milestone(database, ship, harbour.people["ada"], "Season")
+    season = add_milestone(database, ship, site.people["ada"], "Season")
     sent = {
         "title": "Gauge",
         "body": "It is stuck.",
@@ -23,7 +23,7 @@ def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(harbour: IssueSit
         "due_date": "2027-02-03",
     }
     for number, name in enumerate(("eve", "bob"), 1):
-        browser = harbour.browser(name)
+        browser = site.browser(name)
         form = browser.get(NEW).text
         assert ("Assignees" in form) == (name == "bob")
         response = browser.post(NEW, data=sent)
@@ -32,13 +32,13 @@ def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(harbour: IssueSit
         issue = issues.find_issue(database, ship, number)
         parts = issue_parts(database, [issue], ship)
         writes = name == "bob"
-        assert (issue.title, issue.body, issue.author_id) == ("Gauge", "It is stuck.", harbour.people[name].id)
+        assert (issue.title, issue.body, issue.author_id) == ("Gauge", "It is stuck.", site.people[name].id)
         assert bool(issue.milestone_id and issue.due_at and parts.labels and parts.assignees) == writes
 
 
-def test_a_refused_form_keeps_the_typed_text(harbour: IssueSite) -> None:
+def test_a_refused_form_keeps_the_typed_text(site: IssueSite) -> None:
     """When it is refused, and when it is looked at first."""
-    browser = harbour.browser("bob")
+    browser = site.browser("bob")
     refused = browser.post(NEW, data={"title": " ", "body": "Long <text>"})
     assert refused.status_code == 422
     assert "Title is required." in refused.text
@@ -52,14 +52,14 @@ def test_a_refused_form_keeps_the_typed_text(harbour: IssueSite) -> None:
     assert "<script>x" not in response.text
     assert 'value="Kept"' in response.text
     assert 'value="from a link"' in browser.get(f"{NEW}?title=from+a+link").text
-    assert harbour.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []
+    assert site.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []
 
 
-def test_opening_an_issue_requires_read_access(harbour: IssueSite) -> None:
+def test_opening_an_issue_requires_read_access(site: IssueSite) -> None:
     """Nobody known is asked to log in first, and a private repository is not there."""
-    assert harbour.browser().get(NEW).headers["location"].startswith("/login?next=")
-    assert harbour.browser().post(NEW, data={"title": "x"}).status_code == 303
-    assert harbour.browser("eve").post("/ada/secret/issues/new", data={"title": "x"}).status_code == 404
+    assert site.browser().get(NEW).headers["location"].startswith("/login?next=")
+    assert site.browser().post(NEW, data={"title": "x"}).status_code == 303
+    assert site.browser("eve").post("/ada/secret/issues/new", data={"title": "x"}).status_code == 404
     elsewhere = {"Origin": "https://elsewhere.example"}
-    assert harbour.browser("eve").post(NEW, data={"title": "x"}, headers=elsewhere).status_code == 403
-    assert harbour.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []
+    assert site.browser("eve").post(NEW, data={"title": "x"}, headers=elsewhere).status_code == 403
+    assert site.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []

@@ -5,13 +5,13 @@ from holdfast.web.issues.related import RelatedIssue, related_issue
 from tests.web.issues.conftest import AT, IssueSite
 
 
-def test_unreadable_issues_are_hidden(harbour: IssueSite) -> None:
+def test_unreadable_issues_are_hidden(site: IssueSite) -> None:
     """All of it, its name alone, or that it is there."""
-    gauge, private = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
-    seen = related_issue(VisibleIssue(gauge, harbour.ship, is_readable=True), harbour.ship)
+    gauge, private = site.issue("Gauge"), site.issue("Private matter", secret=True)
+    seen = related_issue(VisibleIssue(gauge, site.ship, is_readable=True), site.ship)
     assert (seen.path, seen.name, seen.title) == (f"{AT}/issues/1", "#1", "Gauge")
-    known = related_issue(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship, writes=True)
+    known = related_issue(VisibleIssue(private, site.secret, is_readable=False), site.ship, writes=True)
     assert (known.path, known.name, known.title) == ("", "ada/secret#1", "Private matter")
-    assert related_issue(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship) == RelatedIssue(
+    assert related_issue(VisibleIssue(private, site.secret, is_readable=False), site.ship) == RelatedIssue(
         is_hidden=True
     )

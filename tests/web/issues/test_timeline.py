@@ -23,12 +23,12 @@ def sentences(text: str) -> list[str]:
     return [re.sub(r" (?:just now|\d+ minutes? ago|\d+ \w+ \d{4})$", "", event) for event in plain]
 
 
-def test_every_event_is_a_sentence(harbour: IssueSite) -> None:
+def test_every_event_is_a_sentence(site: IssueSite) -> None:
     """In the order it happened, by whom, with labels changed at once in one."""
-    database, ship = harbour.clients.database, harbour.ship
+    database, ship = site.clients.database, site.ship
     bug, wish = (add_label(database, ship, name, "ffffff") for name in ("bug", "wish"))
     gone = add_label(database, ship, "gone", "ffffff")
-    api = harbour.clients.with_token(harbour.people["ada"])
+    api = site.clients.with_token(site.people["ada"])
     at = "/repos/ada/ship"
     for title in ("Gauge", "Lantern"):
         assert api.post(f"{at}/issues", json={"title": title}).status_code == 201
@@ -55,13 +55,13 @@ def test_every_event_is_a_sentence(harbour: IssueSite) -> None:
     api.put(f"{one}/lock", json={"lock_reason": "too warm"})
     api.delete(f"{one}/lock")
     api.post(f"{one}/dependencies", json={"index": 2})
-    harbour.browser("ada").post(f"{AT}/issues/2/state", data={"state": "closed"})
+    site.browser("ada").post(f"{AT}/issues/2/state", data={"state": "closed"})
     change(state="closed")
     change(state="open")
     api.request("DELETE", f"{one}/dependencies", json={"index": 2})
     delete_label(database, ship, gone.id)
 
-    result = sentences(harbour.browser().get(f"{AT}/issues/1").text)
+    result = sentences(site.browser().get(f"{AT}/issues/1").text)
     assert result[:2] == [
         "ada changed the title from Gauge to The &lt;i&gt;gauge&lt;/i&gt;",
         "ada added bug wish and changed a deleted label",
@@ -87,23 +87,21 @@ def test_every_event_is_a_sentence(harbour: IssueSite) -> None:
         "ada removed the dependency between this and #2 Lantern",
     ]
     api.post(f"{one}/dependencies", json={"index": 2})
-    assert (
-        sentences(harbour.browser().get(f"{AT}/issues/1").text)[-1] == "ada marked this as blocked by #2 Lantern"
-    )
-    assert sentences(harbour.browser().get(f"{AT}/issues/2").text)[-1].startswith("ada marked this as blocking #1")
+    assert sentences(site.browser().get(f"{AT}/issues/1").text)[-1] == "ada marked this as blocked by #2 Lantern"
+    assert sentences(site.browser().get(f"{AT}/issues/2").text)[-1].startswith("ada marked this as blocking #1")
 
 
-def test_a_closing_commit_is_linked(harbour: IssueSite) -> None:
+def test_a_closing_commit_is_linked(site: IssueSite) -> None:
     """When it is of the same repository; of others nothing is told but that there is one."""
-    harbour.issue("Gauge")
-    database, ship = harbour.clients.database, harbour.ship
+    site.issue("Gauge")
+    database, ship = site.clients.database, site.ship
     issue = find_issue(database, ship, 1)
     for commit, place in (("a" * 40, ship.id), ("b" * 40, ship.id + 1)):
-        with issue_transaction(database, ship, harbour.people["ada"], graph=True) as change:
+        with issue_transaction(database, ship, site.people["ada"], graph=True) as change:
             close(change, issue, Reason(commit, place))
             reopen(change, replace(issue, is_closed=True), Reason(commit, place))
             change.add_entries(issue, "commit_ref", [("", asdict(Reason(commit, place)))])
-    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    text = site.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text) == [
         "ada closed this with aaaaaaaaaa",
         "ada reopened this with aaaaaaaaaa",
@@ -116,12 +114,12 @@ def test_a_closing_commit_is_linked(harbour: IssueSite) -> None:
     assert "bbbb" not in text
 
 
-def test_mentions_are_linked(harbour: IssueSite) -> None:
+def test_mentions_are_linked(site: IssueSite) -> None:
     """With its state, its title and its number, also of another repository, if the viewer may read it."""
-    database, people = harbour.clients.database, harbour.people
-    add_commit(database, harbour.ship, "main", "fix", "side")
-    api = harbour.clients.with_token(people["ada"])
-    harbour.issue("Gauge")
+    database, people = site.clients.database, site.people
+    add_commit(database, site.ship, "main", "fix", "side")
+    api = site.clients.with_token(people["ada"])
+    site.issue("Gauge")
     for name, body in (
         ("ship/issues", {"title": "<i>Lantern</i>", "body": "as #1"}),
         ("secret/issues", {"title": "Private matter", "body": "ada/ship#1"}),
@@ -130,7 +128,7 @@ def test_mentions_are_linked(harbour: IssueSite) -> None:
     ):
         assert api.post(f"/repos/ada/{name}", json=body).status_code == 201
     comment = api.post("/repos/ada/secret/issues/1/comments", json={"body": "ada/ship#3"}).json()["id"]
-    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    text = site.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text) == [
         "ada mentioned this issue just now &lt;i&gt;Lantern&lt;/i&gt; #2",
         "ada linked a pull request that will close this issue just now Fixes #1 #3",
@@ -139,32 +137,32 @@ def test_mentions_are_linked(harbour: IssueSite) -> None:
     assert "Private" not in text
     assert f'<a href="{AT}/issues/2"><bdi>&lt;i&gt;Lantern' in text
     assert f'<a href="{AT}/pulls/3"><bdi>Fixes #1' in text
-    text = harbour.browser("ada").get(f"{AT}/issues/1").text
+    text = site.browser("ada").get(f"{AT}/issues/1").text
     assert sentences(text)[1] == "ada mentioned this issue just now Private matter ada/secret#1"
-    assert harbour.browser("eve").get(f"{AT}/pulls/3").text.count("mentioned this") == 0
-    text = harbour.browser("ada").get(f"{AT}/pulls/3").text
+    assert site.browser("eve").get(f"{AT}/pulls/3").text.count("mentioned this") == 0
+    text = site.browser("ada").get(f"{AT}/pulls/3").text
     assert sentences(text) == ["ada mentioned this pull request just now Private matter ada/secret#1"]
     assert f'href="/ada/secret/issues/1?comment={comment}"' in text
     assert api.patch("/repos/ada/ship/pulls/3", json={"state": "closed"}).status_code == 201
-    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    text = site.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text)[1] == "ada mentioned this issue just now Fixes #1 #3"
     assert 'aria-label="Closed pull request"' in text
 
 
-def test_hidden_entries_leave_no_gap_on_a_page(harbour: IssueSite) -> None:
+def test_hidden_entries_leave_no_gap_on_a_page(site: IssueSite) -> None:
     """Neither when a comment is looked for, nor on the last page."""
-    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
-    gauge = harbour.issue("Gauge")
-    secret = harbour.issue("Private matter", secret=True)
+    database, ship, ada = site.clients.database, site.ship, site.people["ada"]
+    gauge = site.issue("Gauge")
+    secret = site.issue("Private matter", secret=True)
     mention = CrossReferences({gauge.id: "none"}, frozenset({ship.id}))
     for _ in range(3):
         wanted = NewIssue(title="t", references=mention)
-        open_issue(database, harbour.secret, ada, wanted)
-    add_comment(database, harbour.secret, secret, ada, "b", references=mention)
+        open_issue(database, site.secret, ada, wanted)
+    add_comment(database, site.secret, secret, ada, "b", references=mention)
     for number in range(48):
-        add_comment(database, ship, gauge, harbour.people["eve"], f"{number}")
-    last = add_comment(database, ship, gauge, harbour.people["eve"], "last")
-    eve, owner = harbour.browser("eve"), harbour.browser("ada")
+        add_comment(database, ship, gauge, site.people["eve"], f"{number}")
+    last = add_comment(database, ship, gauge, site.people["eve"], "last")
+    eve, owner = site.browser("eve"), site.browser("ada")
     assert "Page " not in eve.get(f"{AT}/issues/1").text
     assert "Page 2 of 2" in owner.get(f"{AT}/issues/1?page=last").text
     form = f"{AT}/issues/1/comments/{last.id}"
@@ -173,18 +171,18 @@ def test_hidden_entries_leave_no_gap_on_a_page(harbour: IssueSite) -> None:
     assert there == f"{AT}/issues/1?page=2#issuecomment-{last.id}"
 
 
-def test_unreadable_issues_are_not_mentioned(harbour: IssueSite) -> None:
+def test_unreadable_issues_are_not_mentioned(site: IssueSite) -> None:
     """Nor of one that is gone more than that."""
-    harbour.issue("Gauge")
-    harbour.issue("Private matter", secret=True)
-    api = harbour.clients.with_token(harbour.people["ada"])
+    site.issue("Gauge")
+    site.issue("Private matter", secret=True)
+    api = site.clients.with_token(site.people["ada"])
     body = {"owner": "ada", "name": "secret", "index": 1}
     assert api.post("/repos/ada/ship/issues/1/dependencies", json=body).status_code == 201
-    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    text = site.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text) == ["ada marked this as blocked by an issue you cannot see"]
     assert "Private" not in text
     assert api.delete("/repos/ada/secret/issues/1").status_code == 204
-    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    text = site.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text) == ["ada added a dependency between this and a deleted issue"]
 
 

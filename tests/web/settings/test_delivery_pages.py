@@ -134,8 +134,8 @@ def test_the_number_of_queries_is_bounded(
 
 @settings(max_examples=20)
 @given(st.text(max_size=200) | st.builds(str.__mul__, st.sampled_from('"&<>\U0001f600'), st.integers(1, 60_000)))
-def test_what_is_shown_fits_whatever_it_is(text: str) -> None:
-    """It is the beginning of what was there, or the same written over several lines."""
+def test_a_shown_body_is_bounded_in_size(text: str) -> None:
+    """It is the beginning of the body, or the same JSON indented."""
     body_excerpt = shown_body(text)
     assert len(str(escape(body_excerpt.text)).encode("utf-8", "replace")) <= LARGEST_SHOWN
     assert body_excerpt.size == len(text.encode("utf-8", "replace"))

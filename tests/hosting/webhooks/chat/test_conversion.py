@@ -71,8 +71,8 @@ def test_only_an_existing_secret_is_decrypted() -> None:
         assert "hunter2" not in request.url
 
 
-def test_a_hook_may_have_to_say_who_it_is() -> None:
-    """As a room of Matrix wants to know."""
+def test_the_authorization_header_is_sent() -> None:
+    """Matrix requires one."""
     room = hook("matrix", authorization="sealed:Bearer syt_1")
     assert wire(room, "issues", sample("issues", "opened")).headers["Authorization"] == "Bearer syt_1"
 
