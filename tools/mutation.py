@@ -317,6 +317,8 @@ def fails(item: pytest.Item, after: pytest.Item | None) -> bool:
 def find_functions(path: Path) -> Functions:
     """Find every function object of a module, by the qualified name and the first line of its code."""
     functions: Functions = defaultdict(list)
+    # Frozen objects are not listed, and the tests freeze what was there when they were collected.
+    gc.unfreeze()
     for found in gc.get_objects():
         if isinstance(found, FunctionType) and found.__code__.co_filename == str(path):
             functions[found.__code__.co_qualname, found.__code__.co_firstlineno].append(found)

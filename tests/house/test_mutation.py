@@ -182,6 +182,12 @@ def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None
     ]
 
 
+def test_functions_that_the_tests_have_frozen_are_replaced(tmp_path: Path) -> None:
+    """The garbage collector does not list objects after `gc.freeze`."""
+    noticed, *_ = run_mutation(tmp_path, f"import gc\n{TESTS}\ngc.freeze()\n")
+    assert noticed == "3"
+
+
 def test_what_a_shared_fixture_reaches_is_judged_by_every_test_that_uses_it(tmp_path: Path) -> None:
     """Not only by the first, which makes it; also where a test asks for it while it runs."""
     tests = """
