@@ -1,12 +1,15 @@
 """Attachments copied to the media folder."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast import backup
 from holdfast.backup import archives
+from holdfast.backup.archives.media_files import KeptFile
+from holdfast.backup.archives.media_store import is_whole
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.media import kept
@@ -54,7 +57,50 @@ def test_a_missing_file_stops_nothing(folder: Path, tmp_path: Path) -> None:
     with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
         opened.add(source)
         problems = [file for file in opened.copy_media(source) if file.problem]
-    assert len(problems) == 1
+    assert [(file.media_name, file.path, file.size, file.new) for file in problems] == [
+        (attachment.name, None, 0, False)
+    ]
+
+
+def test_only_the_named_attachments_are_copied(folder: Path, tmp_path: Path) -> None:
+    """A name that the backup does not have is ignored."""
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
+        opened.add(source)
+        names = [attachment.name for _pointer, attachment in kept(source)]
+        wanted = {names[0], names[-1], "unknown"}
+        copied = list(opened.copy_media(source, only=wanted))
+        assert {file.media_name for file in copied} == {names[0], names[-1]}
+        assert not list(opened.copy_media(source, only=set()))
+
+
+def test_a_damaged_copy_is_replaced_and_a_whole_one_is_used(folder: Path, tmp_path: Path) -> None:
+    """A file is written again if it is truncated, and not if only its row is missing."""
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
+        opened.add(source)
+        first, *others = (file for file in opened.copy_media(source) if file.new)
+        assert first.path is not None
+        path = opened.media_folder / first.path
+        content = path.read_bytes()
+        path.write_bytes(content[:-1])
+        opened.connection.execute("DELETE FROM media WHERE media_name = ?", (others[0].media_name,))
+        opened.connection.commit()
+        again = {file.media_name: file for file in opened.copy_media(source)}
+        assert again[first.media_name].new
+        assert path.read_bytes() == content
+        assert replace(again[others[0].media_name], new=True) == others[0]
+        assert not again[others[0].media_name].new
+        rows = opened.connection.execute("SELECT path FROM media WHERE media_name = ?", (others[0].media_name,))
+        assert rows.fetchall() == [(others[0].path,)]
+
+
+def test_a_file_is_whole_from_its_size_on(tmp_path: Path) -> None:
+    """A missing file is not whole."""
+    path = tmp_path / "file"
+    path.write_bytes(b"1234")
+    file = KeptFile(path)
+    assert [is_whole(file, size) for size in (3, 4, 5)] == [True, True, False]
+    assert is_whole(None, 0) is False
+    assert is_whole(KeptFile(tmp_path / "missing"), 0) is False
 
 
 def test_a_plain_stream_has_no_attachments_beside_it(tmp_path: Path) -> None:
