@@ -1,18 +1,21 @@
 """Code owners: which rules name the owners of paths, who is asked, and whose approval is missing."""
 
 from base64 import b64encode
+from pathlib import Path
 
 import httpx
 import pytest
 
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
+from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.services import code_owners, pull_comparisons, pulls, repositories
-from holdfast.hosting.services.code_owners import CodeOwners, parse, rules_for
+from holdfast.hosting.services.code_owners import LARGEST, CodeOwners, parse, read_rules, rules_for
 from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.repositories import find_repository
 from tests.conftest import wait_for
 from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git.oracle import commit, new_repository
 from tests.hosting.repository_helpers import let_in
 
 GITEA = r"""
@@ -66,6 +69,29 @@ def test_the_last_rule_that_matches_counts_in_githubs_syntax(path: str, name: st
     """As with `.gitignore`; a rule without owners takes them away."""
     assert owners(GITHUB, path, is_github=True) == [name]
     assert owners(GITHUB, "build/x", is_github=True) == []
+
+
+def test_a_path_without_a_rule_has_no_owners() -> None:
+    """In either syntax."""
+    assert owners("*.md @bea", "x", is_github=True) == []
+    assert owners(r".*\.md @bea", "x") == []
+
+
+def test_the_first_file_with_rules_counts(tmp_path: Path) -> None:
+    """Only the last rule that matches applies in GitHub's; a file that is too large is ignored."""
+    folder = new_repository(tmp_path / "ship.git")
+
+    def read(files: dict[bytes, bytes | None]) -> tuple[list[tuple[str, ...]], bool]:
+        commit_id = commit(folder, files)
+        rules, last_counts = read_rules(open_repository(folder), commit_id)
+        return [tuple(rule.owners) for rule in rules], last_counts
+
+    assert read({b"README.md": b"# Ship"}) == ([], False)
+    assert read({b".github/CODEOWNERS": b"* @ann"}) == ([("ann",)], True)
+    assert read({b"docs/CODEOWNERS": b".* @bea"}) == ([("bea",)], False)
+    largest = b".* @cid\n".ljust(LARGEST, b"#")
+    assert read({b"CODEOWNERS": largest}) == ([("cid",)], False)
+    assert read({b"CODEOWNERS": largest + b"#"}) == ([("bea",)], False)
 
 
 def write(client: httpx.Client, path: str, text: str, branch: str, new: str = "") -> None:
