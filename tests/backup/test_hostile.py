@@ -61,7 +61,7 @@ def read_everything(source: Path | bytes, limits: StreamLimits | None = None) ->
         summary = backup.info(reader)
         assert summary.frames == count
         assert summary.empty_frames >= 0
-        result = convert(reader, Nowhere(), to=OutputFormat.JSONL)  # type: ignore[arg-type]
+        result = convert(reader, Nowhere(), to=OutputFormat.JSONL)  # type: ignore[arg-type]  # it is only written to
         assert result.frames == count
         return count
 

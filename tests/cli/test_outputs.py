@@ -218,7 +218,7 @@ def test_a_file_that_appears_meanwhile_is_kept(source: Path, tmp_path: Path) -> 
             target.write_bytes(PRECIOUS)
             return blocks()
 
-        reader.blocks = with_another_program  # type: ignore[method-assign]
+        reader.blocks = with_another_program  # type: ignore[method-assign]  # another program interferes
         with pytest.raises(backup.BackupError, match="exists already"):
             backup.redact(reader, target)
     assert target.read_bytes() == PRECIOUS

@@ -131,7 +131,7 @@ def make_team(
 def make_people(database: Database, *names: str, **columns: str | bool) -> list[Account]:
     """Create users without a password, which is fast because nothing is hashed."""
     with database.write() as connection:
-        user_ids = [add_account(connection, name, **columns) for name in names]  # type: ignore[arg-type]
+        user_ids = [add_account(connection, name, **columns) for name in names]  # type: ignore[arg-type]  # the names are right
     return [find_account(database, number) for number in user_ids]
 
 

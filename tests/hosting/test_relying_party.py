@@ -179,23 +179,23 @@ def test_damaged_responses_are_refused(data: st.DataObject) -> None:
     public_key = registered(key)
     created = json.loads(key.create(creation_options(challenge)))
     signed = json.loads(key.get(PARTY.request_options(challenge, verify_user=True)))
-    created_created = data.draw(st.sampled_from([created, signed]))
-    name = data.draw(st.sampled_from(sorted(set(created_created["response"]) - {"userHandle"})))
-    content = bytearray(decoded(created_created["response"][name]))
+    credential = data.draw(st.sampled_from([created, signed]))
+    name = data.draw(st.sampled_from(sorted(set(credential["response"]) - {"userHandle"})))
+    content = bytearray(decoded(credential["response"][name]))
     # Signatures are not all of the same length.
     position = data.draw(st.integers(0, 2**16)) % len(content)
     if data.draw(st.booleans()):
         content[position] ^= data.draw(st.integers(1, 255))
     else:
         del content[position:]
-    created_created["response"][name] = encoded(bytes(content))
-    response = PasskeyResponse.read(json.dumps(created_created))
+    credential["response"][name] = encoded(bytes(content))
+    response = PasskeyResponse.read(json.dumps(credential))
     try:
-        if created_created is created:
+        if credential is created:
             PARTY.verify_registration(response, challenge)
         else:
             PARTY.verify_signature(response, challenge, public_key=public_key, verify_user=True)
     except PasskeyRefused:
         return
     # Attestation is not asked for, so nothing vouches for the key, its id, or spaces in the client data.
-    assert created_created is created
+    assert credential is created

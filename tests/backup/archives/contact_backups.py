@@ -63,7 +63,7 @@ def write_backup(  # noqa: PLR0917  # what happens in it
     for number, identifier in zip(people, ways, strict=True):
         frame = Frame()
         frame.recipient.id = number
-        frame.recipient.contact.CopyFrom(Contact(**identifier, profileGivenName=f"Name {rng.randrange(2)}"))  # type: ignore[arg-type]
+        frame.recipient.contact.CopyFrom(Contact(**identifier, profileGivenName=f"Name {rng.randrange(2)}"))  # type: ignore[arg-type]  # the identifiers are bytes or a number
         written.append(frame)
     all_people = Frame()
     all_people.recipient.id = first + 2

@@ -215,7 +215,7 @@ def test_types_are_checked_in_every_part() -> None:
         with pytest.raises(ArchiveError, match=r"a value of innerstruct\.size has a wrong type"):
             integrity.check_types(whole)
     with pytest.raises(ArchiveError, match=r"a value of outerstruct\.name has a wrong type"):
-        integrity.check_types(OuterStruct(3, InnerStruct(1)))  # type: ignore[arg-type]
+        integrity.check_types(OuterStruct(3, InnerStruct(1)))  # type: ignore[arg-type]  # the wrong type is the point
 
 
 def test_a_name_that_somebody_else_gave_is_shortened_and_escaped() -> None:

@@ -363,6 +363,6 @@ def sample_picture() -> backup_pb2.FilePointer:
 def findings(records: Iterable[bytes], **options: object) -> list[Finding]:
     """Validate a stream frame by frame."""
     header, *frames = records
-    validator = Validator(header, **options)  # type: ignore[arg-type]
+    validator = Validator(header, **options)  # type: ignore[arg-type]  # the names are right
     all_findings = [finding for raw in frames for finding in validator.check(raw)]
     return all_findings + validator.finish()

@@ -83,7 +83,7 @@ def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
         value: object = frames[finding.frame or 0]
         for name, element in re.findall(r"(\w+)(?:\[(\d+)\])?", finding.path):
             value = getattr(value, name)
-            value = value[int(element)] if element else value  # type: ignore[index]
+            value = value[int(element)] if element else value  # type: ignore[index]  # the path is valid
         assert isinstance(value, FilePointer)
         attachment = attachment_of(value.locatorInfo)
         assert attachment is not None

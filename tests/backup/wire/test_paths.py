@@ -16,7 +16,7 @@ def follow(message: Message, path: str) -> Message:
     for step in path.split("."):
         name, _, rest = step.partition("[")
         value = getattr(value, name)
-        value = value[int(rest.rstrip("]"))] if rest else value  # type: ignore[index]
+        value = value[int(rest.rstrip("]"))] if rest else value  # type: ignore[index]  # the path is valid
     assert isinstance(value, Message)
     return value
 

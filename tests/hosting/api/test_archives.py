@@ -32,7 +32,7 @@ def zipped(content: bytes) -> dict[str, bytes]:
 def tarred(content: bytes) -> dict[str, bytes]:
     """Read the plain files of a compressed tar."""
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
-        return {item.name: archive.extractfile(item).read() for item in archive if item.isfile()}  # type: ignore[union-attr]
+        return {item.name: archive.extractfile(item).read() for item in archive if item.isfile()}  # type: ignore[union-attr]  # a file has content
 
 
 def test_an_archive_is_found_by_every_name_of_its_commit(clients: ServiceClients, git: Git) -> None:

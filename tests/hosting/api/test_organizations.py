@@ -134,7 +134,7 @@ def test_lists_show_visible_organizations_only(clients: ServiceClients) -> None:
     everything = ["the-limited", "the-private", "the-public"]
 
     def names(client: object, path: str) -> list[str]:
-        response = client.get(path)  # type: ignore[attr-defined]
+        response = client.get(path)  # type: ignore[attr-defined]  # a client of httpx
         assert response.headers["x-total-count"] == str(len(response.json()))
         return [org["name"] for org in response.json()]
 

@@ -197,8 +197,8 @@ def test_an_orphaned_copy_is_moved_aside_and_not_deleted(app: App) -> None:
     orphan_copy(app)
     (finding,) = examine(app)
     repair(finding)
-    (stored_stored,) = (app.settings.data / "lost-and-found").iterdir()
-    assert (stored_stored / "HEAD").read_text() == "ref: refs/heads/main\n"
+    (set_aside,) = (app.settings.data / "lost-and-found").iterdir()
+    assert (set_aside / "HEAD").read_text() == "ref: refs/heads/main\n"
     assert not app.folders.exists(77)
 
 

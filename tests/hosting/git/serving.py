@@ -96,7 +96,7 @@ class Served:
         service = request.query_params["service"]
         assert service in {"git-upload-pack", "git-receive-pack"}
         protocol = request.headers.get("git-protocol")
-        response = upload_pack.advertise(folder, service, protocol=protocol)  # type: ignore[arg-type]
+        response = upload_pack.advertise(folder, service, protocol=protocol)  # type: ignore[arg-type]  # checked above
         return await self.streamed(response, f"application/x-{service}-advertisement")
 
     async def rpc(self, request: Request) -> Response:

@@ -40,7 +40,7 @@ def expected_commits(repo: Repo, commit: str, directory: bytes) -> dict[bytes, s
 
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories(), st.booleans(), st.sampled_from([0, 2, 48]), st.booleans())
-def test_results_match_git(tmp_path: Path, steps: list[Step], filtered: bool, near: int, backwards: bool) -> None:  # noqa: FBT001
+def test_results_match_git(tmp_path: Path, steps: list[Step], filtered: bool, near: int, backwards: bool) -> None:  # noqa: FBT001  # hypothesis fills it
     """For every directory and path of every commit, whatever was asked before."""
     folder = tmp_path / "drawn.git"
     shutil.rmtree(folder, ignore_errors=True)

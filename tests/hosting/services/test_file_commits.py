@@ -615,9 +615,9 @@ def model_apply(
     if change.operation == "rename":
         files[change.path] = files.pop(change.from_path)
         return True
-    stored_stored = files.get(change.path, (0o100644, b""))[0] if change.operation != "create" else 0o100644
+    previous_mode = files.get(change.path, (0o100644, b""))[0] if change.operation != "create" else 0o100644
     content = change.content._source  # type: ignore[union-attr]
-    files[change.path] = (change.mode or stored_stored, content)  # type: ignore[assignment]
+    files[change.path] = (change.mode or previous_mode, content)  # type: ignore[assignment]  # a changed file has content
     return True
 
 

@@ -298,7 +298,7 @@ def test_deleting_a_repository_while_another_is_linked_to_it(database: Database,
 
         failures = at_once(
             delete,
-            lambda one=one, other=other, target_repository=home[0]: dependencies.add_dependency(  # type: ignore[misc]
+            lambda one=one, other=other, target_repository=home[0]: dependencies.add_dependency(  # type: ignore[misc]  # defaults of a lambda have no type
                 database, target_repository, one, other, actor=ada
             ),
         )

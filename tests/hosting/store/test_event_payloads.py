@@ -159,10 +159,10 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
         return repository_log.find_ref(database, home.id, f"refs/heads/{branch}") or ""
 
     def settings(**columns: str | bool | int) -> None:
-        stored_stored = now()
+        repository = now()
         with database.write() as connection:
-            stored.change_repository(connection, stored_stored, **columns)
-            record_changed(connection, stored_stored, ada, columns)
+            stored.change_repository(connection, repository, **columns)
+            record_changed(connection, repository, ada, columns)
 
     head = target("main")
     return [

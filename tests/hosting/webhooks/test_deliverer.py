@@ -422,7 +422,7 @@ def test_a_hook_is_kept_while_a_delivery_takes_longer_than_its_lease(
         for _ in range(2):
             until = outbox.one_hook(hook).held_until
             clock.ahead += 0.2
-            wait_for(lambda until=until: outbox.one_hook(hook).held_until >= until + 199)  # type: ignore[misc]
+            wait_for(lambda until=until: outbox.one_hook(hook).held_until >= until + 199)  # type: ignore[misc]  # defaults of a lambda have no type
         assert outbox.one_hook(hook).holder == deliverer.holder
         go_on.set()
         outbox.drained()
