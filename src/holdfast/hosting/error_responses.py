@@ -73,6 +73,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.LastOwner, 403),
     (errors.OwnersTeamRequired, 403),
     (errors.OrganizationInUse, 409),
+    (errors.TagInUse, 409),
     (errors.NotWaiting, 409),
     (errors.NothingToRedeliver, 409),
     (errors.WebhookInactive, 409),

@@ -113,7 +113,8 @@ HostingError
 │   ├── ReviewRefused        a review cannot be submitted, requested or dismissed
 │   ├── WebhookInactive      the webhook is inactive
 │   ├── StillInUse           it still has dependents
-│   │   └── OrganizationInUse  an organization owns repositories
+│   │   ├── OrganizationInUse  an organization owns repositories
+│   │   └── TagInUse         a tag has a release
 │   ├── MergedAlready        a merged pull request cannot be reopened
 │   ├── UnknownState         neither open nor closed
 │   └── FileRefused          an invalid change of a file
@@ -361,6 +362,7 @@ __all__ = [
     "StorageReadOnly",
     "StorageUnavailable",
     "TagExists",
+    "TagInUse",
     "TeamHasRepository",
     "TeamLacksRepository",
     "TeamTaken",
@@ -1080,6 +1082,13 @@ class WebhookInactive(Refused):
 
 class StillInUse(Refused):
     """It cannot be deleted while something depends on it; the message says what."""
+
+
+class TagInUse(StillInUse):
+    """A tag with a release cannot be deleted; the message is Gitea's."""
+
+    def __init__(self) -> None:
+        super().__init__("a tag attached to a release cannot be deleted directly")
 
 
 class MergedAlready(Refused):

@@ -1,12 +1,14 @@
-"""Releases: created with their tag, edited, listed and deleted."""
+"""The release endpoints, and the tags of releases."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from holdfast.hosting.store.repositories import find_repository
-from tests.hosting.api_clients import ServiceClients
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
 from tests.hosting.repository_helpers import READ, let_in
 from tests.hosting.webhooks.event_helpers import recorded
 
@@ -35,7 +37,7 @@ def actions(clients: ServiceClients) -> list[str]:
 
 
 def test_a_release_creates_its_tag(ada: httpx.Client, clients: ServiceClients) -> None:
-    """At the target; it is shown by id, by tag and as the latest, and counted."""
+    """The tag points to the target; the release is found by id, by tag and as the latest, and is counted."""
     head = ada.get(f"{HOME}/branches/main").json()["commit"]["id"]
     release = make(ada, name="One", body="First.", target_commitish="main", tag_message="Signed off.")
     assert (release["tag_name"], release["name"], release["body"], release["target_commitish"]) == (
@@ -64,7 +66,7 @@ def test_a_release_creates_its_tag(ada: httpx.Client, clients: ServiceClients) -
 
 
 def test_a_release_of_an_existing_tag_leaves_it_where_it_is(ada: httpx.Client) -> None:
-    """The target is not looked at then; a second release of the tag is a conflict."""
+    """The target is ignored if the tag exists; a second release of a tag gives 409."""
     ada.post(f"{HOME}/tags", json={"tag_name": "release/1", "target": "main"})
     before = ada.get(f"{HOME}/tags/release/1").json()
     release = make(ada, "release/1", target_commitish="nowhere")
@@ -74,7 +76,7 @@ def test_a_release_of_an_existing_tag_leaves_it_where_it_is(ada: httpx.Client) -
 
 
 def test_drafts_have_no_tag_and_are_visible_to_writers_only(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Publishing creates the tag, and is told once."""
+    """Publishing a draft creates its tag and records the event `published` once."""
     reader = clients.user("eve")
     draft = make(ada, "v2", draft=True)
     assert ada.get(f"{HOME}/tags/v2").status_code == 404
@@ -96,7 +98,7 @@ def test_drafts_have_no_tag_and_are_visible_to_writers_only(ada: httpx.Client, c
 
 
 def test_lists_have_filters_and_pages(ada: httpx.Client) -> None:
-    """The newest comes first; the latest is neither a draft nor a pre-release."""
+    """Releases are listed newest first; the latest one is neither a draft nor a pre-release."""
     make(ada, "v1")
     make(ada, "v2-rc", prerelease=True)
     make(ada, "v3", draft=True)
@@ -115,7 +117,7 @@ def test_lists_have_filters_and_pages(ada: httpx.Client) -> None:
 
 
 def test_an_edit_changes_only_the_given_fields(ada: httpx.Client) -> None:
-    """A new tag is created; that of another release is a conflict."""
+    """A new tag name creates the tag, and that of another release gives 409."""
     release = make(ada, name="One", body="First.")
     make(ada, "v2")
     path = f"{HOME}/releases/{release['id']}"
@@ -128,7 +130,7 @@ def test_an_edit_changes_only_the_given_fields(ada: httpx.Client) -> None:
 
 
 def test_deleting_a_release_keeps_its_tag(ada: httpx.Client, clients: ServiceClients) -> None:
-    """By id and by tag."""
+    """A release is deleted by id or by tag, and its tag stays."""
     release = make(ada)
     make(ada, "v2")
     assert ada.delete(f"{HOME}/releases/{release['id']}").status_code == 204
@@ -140,17 +142,34 @@ def test_deleting_a_release_keeps_its_tag(ada: httpx.Client, clients: ServiceCli
     assert actions(clients) == ["published", "published", "deleted", "deleted"]
 
 
-def test_the_release_of_a_deleted_tag_becomes_a_draft(ada: httpx.Client) -> None:
-    """Its text and its files are kept for those who may write releases."""
+def test_a_tag_with_a_release_is_not_deleted(ada: httpx.Client) -> None:
+    """The same holds for a draft, whose tag need not exist; the tag can be deleted after its release."""
+    for tag, is_draft in (("v1", False), ("v2", True)):
+        release = make(ada, tag, draft=is_draft)
+        refused = ada.delete(f"{HOME}/tags/{tag}")
+        assert (refused.status_code, refused.json()["message"]) == (
+            409,
+            "a tag attached to a release cannot be deleted directly",
+        )
+        assert ada.delete(release["url"]).status_code == 204
+        assert ada.delete(f"{HOME}/tags/{tag}").status_code == (404 if is_draft else 204)
+
+
+def test_the_release_of_a_deleted_tag_becomes_a_draft(
+    ada: httpx.Client, clients: ServiceClients, tmp_path: Path
+) -> None:
+    """A release whose tag is deleted by a push keeps its text and is not counted."""
     release = make(ada, body="Notes.")
-    assert ada.delete(f"{HOME}/tags/v1").status_code == 204
+    work = Git(tmp_path / "ship")
+    work("init", "--quiet")
+    work("push", "--quiet", address(clients.service.url, "ada", PASSWORD, "ada/ship"), ":refs/tags/v1")
     stored = ada.get(f"{HOME}/releases/{release['id']}").json()
     assert (stored["draft"], stored["body"]) == (True, "Notes.")
     assert ada.get(HOME).json()["release_counter"] == 0
 
 
 def test_invalid_releases_are_refused(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Bad names, unknown targets, empty repositories, and releases of other repositories."""
+    """Invalid names, unknown targets, empty repositories and readers are refused."""
     for body in ({}, {"tag_name": "a..b"}, {"tag_name": "x" * 101}, {"tag_name": "v1", "name": "x" * 256}):
         assert ada.post(f"{HOME}/releases", json=body).status_code == 422, body
     assert ada.post(f"{HOME}/releases", json={"tag_name": "v1", "target_commitish": "x"}).status_code == 404

@@ -1,4 +1,4 @@
-"""Releases: who may change them, and that a release and its tag are one transaction."""
+"""Releases: permissions, and transactions of a release and its tag."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,15 +16,17 @@ from holdfast.hosting.errors import (
     NoSuchRevision,
     ReleaseTaken,
     RepositoryArchived,
+    TagInUse,
 )
 from holdfast.hosting.git import refs
-from holdfast.hosting.services import branches, releases, repositories
+from holdfast.hosting.services import branches, ref_updates, releases, repositories
 from holdfast.hosting.services.releases import ReleaseEdit
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.services.revisions import open_latest
 from holdfast.hosting.store import releases as store
 from holdfast.hosting.store import repositories as stored_repositories
 from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.releases import ReleaseFields
 from holdfast.hosting.store.repositories import Repository
 from tests.hosting.repository_helpers import READ, let_in, make_people
@@ -46,7 +48,10 @@ def caller(app: App, actor: Actor, ship: Repository) -> Caller:
 
 
 def test_only_those_who_may_write_releases_change_them(app: App, ship: Repository) -> None:
-    """Whoever calls the service: there is no guard before it. A draft does not exist for a reader."""
+    """The service itself refuses readers, anonymous users and archived repositories.
+
+    Readers do not find drafts, and releases that are disabled cannot be read.
+    """
     ada = caller(app, Actor(ship.owner), ship)
     release = releases.create(*ada, ONE)
     draft = releases.create(*ada, ReleaseFields(tag_name="v2", is_draft=True))
@@ -77,7 +82,7 @@ def test_only_those_who_may_write_releases_change_them(app: App, ship: Repositor
 
 
 def test_a_release_that_fails_creates_no_tag(app: App, ship: Repository) -> None:
-    """They are one transaction: a draft that has the tag makes publishing a second one fail as a whole."""
+    """The tag and the release are one transaction, so a conflicting draft or an unknown target leaves no tag."""
     ada = caller(app, Actor(ship.owner), ship)
     releases.create(*ada, ReleaseFields(tag_name="v1", is_draft=True))
     with pytest.raises(ReleaseTaken):
@@ -90,7 +95,7 @@ def test_a_release_that_fails_creates_no_tag(app: App, ship: Repository) -> None
 
 
 def test_of_concurrent_requests_for_one_release_one_succeeds(app: App, ship: Repository) -> None:
-    """The others are told of the conflict."""
+    """Of four requests one creates the release, and the others fail with a conflict."""
     ada = caller(app, Actor(ship.owner), ship)
 
     def attempt(_: int) -> str:
@@ -109,12 +114,16 @@ def test_of_concurrent_requests_for_one_release_one_succeeds(app: App, ship: Rep
 
 
 def test_deleting_a_tag_withdraws_its_release_only(app: App, ship: Repository) -> None:
-    """Other releases stay published; a branch of the same name does not matter."""
+    """The release of a tag that a push deletes becomes a draft, and other releases stay published."""
     ada = caller(app, Actor(ship.owner), ship)
     for tag in ("v1", "v2"):
         releases.create(*ada, ReleaseFields(tag_name=tag))
     branches.create(*ada, "v2x", "main")
     branches.delete(*ada, "v2x")
-    branches.delete_tag(*ada, "v1")
+    with pytest.raises(TagInUse):
+        branches.delete_tag(*ada, "v1")
+    ref = branches.find_tag(open_latest(app, ada[2]), "v1")
+    deletion = RefUpdate("refs/tags/v1", ref.id, ref_updates.zero_id(ship))
+    ref_updates.update_refs(app, ship, ship.owner, [deletion])
     found_releases, _ = store.releases_of(app.database, ship, is_draft=None, is_prerelease=None, skip=0, limit=10)
     assert [(item.tag_name, item.is_draft) for item in found_releases] == [("v2", False), ("v1", True)]

@@ -132,7 +132,7 @@ def create_tag(request: RequestContext, target: RepositoryAccess, body: CreateTa
     refuses=(401, 403, 404, 409, 423),
 )
 def delete_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> None:
-    """Delete a tag."""
+    """Delete a tag; a tag with a release cannot be deleted, delete the release first."""
     branches.delete_tag(request.app, request.actor, target, tag)
 
 

@@ -21,6 +21,7 @@ from holdfast.hosting.errors import (
     RefMoved,
     RenameRefused,
     TagExists,
+    TagInUse,
 )
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import Signature, tag_content
@@ -32,7 +33,7 @@ from holdfast.hosting.services import ref_updates
 from holdfast.hosting.services.fields import check_ref_field, check_required
 from holdfast.hosting.services.revisions import open_latest, resolve_commit
 from holdfast.hosting.storage.pack_files import new_pack
-from holdfast.hosting.store import pulls, repositories
+from holdfast.hosting.store import pulls, releases, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.branch_renames import add_branch_rename
 from holdfast.hosting.store.prepared_statements import Link
@@ -193,8 +194,10 @@ def create_tag(app: App, actor: Actor, target: RepositoryAccess, new: NewTag) ->
 
 
 def delete_tag(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
-    """Delete a tag."""
+    """Delete a tag that has no release, not even a draft; raise `TagInUse` otherwise."""
     user = require_code_write(actor, target)
+    if releases.find_by_tag(app.database, target.repository, name) is not None:
+        raise TagInUse
     ref = find_tag(open_latest(app, target), name)
     update = RefUpdate(f"refs/tags/{name}", ref.id, ref_updates.zero_id(target.repository))
     ref_updates.update_refs(app, target.repository, user, [update])
