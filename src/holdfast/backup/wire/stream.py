@@ -3,8 +3,8 @@
 A stream is a sequence of records, each a varint length and that many bytes. The first record is the header, every
 further one a frame. There is no magic, no checksum and no trailer: the end of the file ends the stream.
 
-Frames are read in blocks of about a megabyte, which the compiled modules process in one call; iterate over a block
-to get single frames.
+Frames are read in blocks of about half a megabyte, which the compiled modules process in one call; iterate over a
+block to get single frames.
 """
 
 import io
@@ -24,7 +24,8 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["NO_CAP", "Block", "Frame", "FrameStream", "StreamLimits", "damaged"]
 
-CHUNK: Final = 1 << 20
+# A chunk and its block stay in the L2 cache of a core while they are read.
+CHUNK: Final = 1 << 19
 # The rest of a chunk, and the next chunk.
 ROOM: Final = 2 * CHUNK
 # The longest varint.
@@ -199,7 +200,7 @@ class FrameStream:
         if not self._refill(0):
             raise UnreadableBackup("the file is empty: a frame stream has at least a header")
         while True:
-            # Only the first record is read: a megabyte may contain a million of them.
+            # Only the first record is read: a chunk may contain half a million of them.
             spans, _rest, needed, fault = frames.split(self._peek(LENGTH), 0, self._cap)
             if LENGTH < needed <= self._stop:
                 spans, _rest, needed, fault = frames.split(self._peek(needed), 0, self._cap)
