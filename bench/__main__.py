@@ -12,7 +12,7 @@ BENCHMARKS = (
     "wire",
     "info",
     "validate",
-    "mend",
+    "repair",
     "merge",
     "archive",
     "encryption",
