@@ -1,4 +1,4 @@
-"""The worked example on each command's page, read from examples.toml and run by tests/house/test_examples.py."""
+"""The worked example on each command's page, read from examples.toml and run by tests/project/test_examples.py."""
 
 import re
 import tomllib

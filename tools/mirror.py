@@ -72,6 +72,7 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
     Path("backup/archives"): {
         "archive_file": ("integrity", "schema_upgrades", "encryption", "removal"),
         "extras": ("reader",),
+        "identity_merge": ("identity", "messages", "duplicates"),
         "import_removal": ("removal",),
         "integrity": ("accounts", "message_loader", "removal", "schema_upgrades"),
         "media_store": ("removal",),
@@ -117,6 +118,9 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
         "transfers": ("notifications",),
         "two_factor": ("passkeys",),
         "users": ("chat_backups",),
+    },
+    Path("hosting/storage"): {
+        "local_copies": ("compaction",),
     },
     Path("hosting/webhooks"): {
         "deliverer": ("hosting/traces",),

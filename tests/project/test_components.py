@@ -1,4 +1,4 @@
-"""What an installation brings along is listed with its licences, and the list fits the locks."""
+"""The list of components (SBOM) with their licences, compared with the lock files."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from tools.components import bill_of_materials, bundled_components, components
 
 from tests.conftest import ROOT
-from tests.house.test_locks import pins
+from tests.project.project_files import locked_versions
 
 # Licences under which code may be linked to from Apache-2.0; a new one is read before it is added.
 PERMISSIVE = {
@@ -37,14 +37,14 @@ COPYLEFT = {
 
 
 def test_every_component_has_a_licence_that_was_looked_at() -> None:
-    """A dependency with another licence is a decision, not an accident."""
+    """Each component has a permissive license or is a listed exception, so that others need a decision."""
     for item in [*components(ROOT), *bundled_components(ROOT)]:
         is_permissive = set(item.license.replace(" OR ", " ").replace(" AND ", " ").split()) <= PERMISSIVE
         assert is_permissive or COPYLEFT.get(item.name) == item.license, f"{item.name}: {item.license}"
 
 
 def test_the_list_has_every_package_a_user_installs() -> None:
-    """Core and extras, at the locked versions; the core is marked as required."""
+    """The packages of the core and the extras are listed at their locked versions, the core as required."""
     everything = bill_of_materials(ROOT)["components"]
     listed = {item["name"]: item for item in everything if item["purl"].startswith("pkg:pypi/")}
     locked = {
@@ -53,15 +53,16 @@ def test_the_list_has_every_package_a_user_installs() -> None:
             *("runtime", "server", "postgres", "parquet", "dataset", "ray", "s3", "keyring", "encryption"),
             "otel",
         )
-        for name, version in pins(lock).items()
+        for name, version in locked_versions(lock).items()
     }
     assert {name: item["version"] for name, item in listed.items()} == locked
-    assert {name for name, item in listed.items() if item["scope"] == "required"} == pins("runtime").keys()
+    required = {name for name, item in listed.items() if item["scope"] == "required"}
+    assert required == locked_versions("runtime").keys()
     assert "pytest" not in listed
 
 
 def test_the_list_has_the_packages_of_bundled_scripts() -> None:
-    """Every package that the build found in the scripts, and none of the tools that built them."""
+    """The npm packages of the bundled scripts are listed, and the tools that build them are not."""
     items = bill_of_materials(ROOT)["components"]
     listed = {item["purl"] for item in items if item["purl"].startswith("pkg:npm/")}
     names = {purl.removeprefix("pkg:npm/").rpartition("@")[0] for purl in listed}
@@ -78,7 +79,7 @@ def test_the_list_has_the_packages_of_bundled_scripts() -> None:
 
 
 def test_the_list_is_the_same_for_the_same_sources(tmp_path: Path) -> None:
-    """It is part of a reproducible release, so it has no random number and no time of its own."""
+    """Two runs give the same bytes, because the list is part of a reproducible release."""
     documents = []
     for name in ("one.cdx.json", "two.cdx.json"):
         command: list[str | Path] = [sys.executable, "-m", "tools.components", tmp_path / name]

@@ -1,8 +1,6 @@
-"""The hosted workflows are valid, and check exactly what `.ci/run` checks."""
+"""The hosted CI workflows: valid, and equal to the checks of `.ci/run`."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,16 +9,10 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # it exports no types
 
 from tests.conftest import ROOT
+from tests.project.project_files import schema_errors
 
 FOLDER = ROOT / ".github"
 WORKFLOWS = sorted((FOLDER / "workflows").glob("*.yml"))
-
-
-def validate(schema: str, *files: Path) -> str:
-    """Hold files against a published schema that comes with the validator; return what it finds."""
-    command: list[str | Path] = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files]
-    completed = subprocess.run(command, check=False, capture_output=True, text=True)
-    return "" if completed.returncode == 0 else completed.stdout + completed.stderr
 
 
 def load(name: str) -> dict[str, Any]:
@@ -30,24 +22,24 @@ def load(name: str) -> dict[str, Any]:
 
 
 def test_workflows_and_forms_fit_their_schemas() -> None:
-    """A mistake would only show when somebody pushes."""
-    assert validate("vendor.github-workflows", *WORKFLOWS) == ""
-    assert validate("custom.github-workflows-require-timeout", FOLDER / "workflows/ci.yml") == ""
+    """Workflows and issue forms are valid against their schemas before they are pushed."""
+    assert schema_errors("vendor.github-workflows", *WORKFLOWS) == ""
+    assert schema_errors("custom.github-workflows-require-timeout", FOLDER / "workflows/ci.yml") == ""
     forms = sorted(path for path in (FOLDER / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
     assert len(forms) == 2
-    assert validate("vendor.github-issue-forms", *forms) == ""
-    assert validate("vendor.github-issue-config", FOLDER / "ISSUE_TEMPLATE/config.yml") == ""
+    assert schema_errors("vendor.github-issue-forms", *forms) == ""
+    assert schema_errors("vendor.github-issue-config", FOLDER / "ISSUE_TEMPLATE/config.yml") == ""
 
 
 def test_the_validator_finds_a_mistake(tmp_path: Path) -> None:
     """The validator reports an invalid workflow, so that the test above can fail."""
     broken = tmp_path / "ci.yml"
     broken.write_text((FOLDER / "workflows/ci.yml").read_text().replace("runs-on:", "runson:"))
-    assert "runson" in validate("vendor.github-workflows", broken)
+    assert "runson" in schema_errors("vendor.github-workflows", broken)
 
 
 def test_hosted_ci_runs_the_ci_script() -> None:
-    """Whatever is added to `.ci/run` is checked there too, because nothing else is run."""
+    """The hosted workflow runs only `.ci/run`, so that its checks are the same as those run locally."""
     (job,) = load("ci.yml")["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "run" in step]
     assert commands == ['git config --global --add safe.directory "$PWD"', ".ci/run"]
@@ -68,7 +60,7 @@ def test_hosted_ci_runs_on_the_oldest_and_the_newest_python() -> None:
 
 
 def test_wheels_are_built_for_every_python_that_is_declared() -> None:
-    """The classifiers say which versions are supported."""
+    """The built Python versions are those of the classifiers, for Linux, macOS and Windows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     declared = {
         match[1].replace(".", "")
@@ -84,7 +76,7 @@ def test_wheels_are_built_for_every_python_that_is_declared() -> None:
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_workflows_get_no_rights_they_do_not_need(path: Path) -> None:
-    """The token reads, but for the job that publishes; and actions are pinned to a release."""
+    """Tokens are read-only except in the publish job, and no action is used from its main branch."""
     loaded = load(path.name)
     assert loaded["permissions"] == {"contents": "read"}
     for name, job in loaded["jobs"].items():
@@ -95,7 +87,7 @@ def test_workflows_get_no_rights_they_do_not_need(path: Path) -> None:
 
 
 def test_targets_of_workflows_exist() -> None:
-    """The release is made by a target of the Makefile."""
+    """Each make target that a workflow runs is in the Makefile."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for path in WORKFLOWS:
         for target in re.findall(r"run: make ([a-z-]+)", path.read_text()):
@@ -103,7 +95,7 @@ def test_targets_of_workflows_exist() -> None:
 
 
 def test_code_owners_name_folders_that_exist() -> None:
-    """A pattern for a renamed folder would ask nobody."""
+    """Each pattern is an existing path, because a renamed folder would have no owner."""
     patterns = [line.split()[0] for line in (FOLDER / "CODEOWNERS").read_text().splitlines() if line[:1] in "*/"]
     assert patterns[0] == "*"
     for pattern in patterns[1:]:

@@ -1,4 +1,4 @@
-"""`pip install holdfast` is the library and its commands: few packages, little space, and no server."""
+"""`pip install holdfast` without extras: its size, its commands, and no modules of the server."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.cli.extras import SERVER_MODULES
 from tests.backup.streams import sample, stream_of
-from tests.house.conftest import Distributions, make_environment, uv
+from tests.project.conftest import Distributions, make_environment, uv
 
 MOST_PACKAGES = 20
 MOST_MEGABYTES = 60
@@ -19,7 +19,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def environment(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel and what is locked for it into an empty environment."""
+    """Install the wheel and its locked dependencies into an empty environment."""
     folder = tmp_path_factory.mktemp("core") / "venv"
     make_environment(folder, ["runtime"], distributions.compiled)
     return folder
@@ -39,7 +39,7 @@ def holdfast(environment: Path, tmp_path: Path) -> Command:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_the_core_install_is_small(environment: Path) -> None:
-    """At most 20 packages and 60 MB, itself included."""
+    """The core install has at most 20 packages and 60 MB, Holdfast included."""
     listed = json.loads(uv(["pip", "list", "--python", environment, "--format", "json"]))
     names = {package["name"] for package in listed}
     assert "holdfast" in names
@@ -51,7 +51,7 @@ def test_the_core_install_is_small(environment: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_the_commands_for_backups_work_alone(holdfast: Command, tmp_path: Path) -> None:
-    """Reading, checking, converting, archiving, searching and exporting."""
+    """Commands that read, convert, redact, export and archive backups work without the server extra."""
     (tmp_path / "chats.binproto").write_bytes(stream_of(sample()))
     for arguments in (
         ["backup", "info", "chats.binproto"],
@@ -78,7 +78,7 @@ def test_the_commands_for_backups_work_alone(holdfast: Command, tmp_path: Path) 
     [["serve", "--data", "x"], ["admin", "user", "list", "--data", "x"], ["archive", "serve", "all.db"]],
 )
 def test_commands_of_the_server_name_their_extra(holdfast: Command, tmp_path: Path, arguments: list[str]) -> None:
-    """And write nothing."""
+    """A server command without the server extra prints how to install it and writes no file."""
     completed = holdfast(*arguments)
     assert completed.returncode == 1
     assert completed.stderr == "error: this command needs the server: pip install 'holdfast[server]'\n"
@@ -88,7 +88,7 @@ def test_commands_of_the_server_name_their_extra(holdfast: Command, tmp_path: Pa
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_no_module_of_the_server_is_installed(environment: Path) -> None:
-    """The core install works without them because they are not there, not by accident."""
+    """Modules of the server extra cannot be found in the core install, except two that rich needs."""
     program = f"import importlib.util; print([m for m in {sorted(SERVER_MODULES)} if importlib.util.find_spec(m)])"
     command = [str(environment / "bin/python"), "-c", program]
     completed = subprocess.run(command, check=True, capture_output=True, text=True)

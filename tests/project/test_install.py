@@ -1,4 +1,4 @@
-"""The package installs with and without a C compiler, and says which core it runs."""
+"""Installation with and without a C compiler, and the core that is used."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from holdfast import __version__
 from holdfast.web.bundles import BUNDLES
 from tests.backup.wire.core import core_modules
 from tests.conftest import ROOT
-from tests.house.conftest import Distributions
+from tests.project.conftest import Distributions
 
 
 def build_wheel(tmp_path: Path, folder: str = ".", **environ: str) -> Path:
@@ -54,7 +54,7 @@ def install(tmp_path: Path, folder: str = ".", **environ: str) -> Path:
 
 
 def run(folder: Path, program: str) -> str:
-    """Run a line with what is installed, away from the sources, and return what it says."""
+    """Run a program with the installed package, without the checkout, and return its output."""
     environ = {**os.environ, "PYTHONPATH": str(folder)}
     # The environment has an editable install of this checkout.
     without_checkout = f"import sys; sys.path[:] = [path for path in sys.path if path != {str(ROOT / 'src')!r}]; "
@@ -84,7 +84,7 @@ def check_demo_is_separate(folder: Path) -> None:
 
 @pytest.mark.timeout(300)
 def test_the_demo_is_a_wheel_of_its_own(tmp_path: Path) -> None:
-    """It has all its modules and nothing of the runtime, and belongs to this version."""
+    """The wheel of the demo has exactly its own modules and requires this version of Holdfast."""
     folder = install(tmp_path, "src/holdfast_demo")
     source = ROOT / "src/holdfast_demo"
     modules = {path.relative_to(source) for path in source.rglob("*.py") if "build" not in path.parts}
@@ -96,7 +96,7 @@ def test_the_demo_is_a_wheel_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: Path) -> None:
-    """The build goes on without the core, and `holdfast version` says so."""
+    """The build succeeds without compiled modules, and `holdfast version` reports an interpreted core."""
     folder = install(tmp_path, CC="no-such-compiler")
     assert list(folder.rglob("*.so")) == []
     check_demo_is_separate(folder)
@@ -106,7 +106,7 @@ def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_with_a_compiler_the_core_is_compiled(distributions: Distributions, tmp_path: Path) -> None:
-    """And everything the service needs is in the wheel."""
+    """The wheel has all compiled core modules and the templates, styles and migrations of the service."""
     folder = tmp_path / "installed"
     with zipfile.ZipFile(distributions.compiled) as archive:
         archive.extractall(folder)

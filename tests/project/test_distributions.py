@@ -1,4 +1,4 @@
-"""What a release consists of installs into an empty environment and works, and can be built again to the byte."""
+"""The distributions of a release: reproducible builds, and installation into an empty environment."""
 
 import os
 import shutil
@@ -12,14 +12,14 @@ from tools import installed_check
 from tools.distributions import build, export_sources
 
 from tests.conftest import ROOT, wait_for
-from tests.house.conftest import Distributions, make_environment, uv
+from tests.project.conftest import Distributions, make_environment, uv
 from tests.s3_server import free_port
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 
 
 def check_installed(environment: Path, core: str) -> str:
-    """Read, convert, import and search a backup with what is installed."""
+    """Read, convert, import and search a backup with the installed package."""
     command: list[str | Path] = [environment / "bin/python", installed_check.__file__, core]
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=environment).stdout
 
@@ -27,7 +27,7 @@ def check_installed(environment: Path, core: str) -> str:
 def test_two_builds_have_the_same_bytes(
     distributions: Distributions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever builds a release again can compare it with the published one; neither place nor time show."""
+    """A build at another path gives the same files, so that a published release can be verified."""
     date = subprocess.run(
         ["git", "log", "-1", "--format=%ct"], check=True, cwd=ROOT, capture_output=True, text=True
     )
@@ -42,7 +42,7 @@ def test_two_builds_have_the_same_bytes(
 
 
 def test_the_wheel_imports_a_backup_and_serves(distributions: Distributions, tmp_path: Path) -> None:
-    """With nothing but Python: the compiled core, an archive, and a service that answers and stops."""
+    """The compiled wheel works in a new environment, and its service answers requests and stops on SIGTERM."""
     assert "manylinux" in distributions.compiled.name
     environment = tmp_path / "venv"
     make_environment(environment, ["runtime", "server"], distributions.compiled, distributions.demo)
@@ -70,7 +70,7 @@ def test_the_wheel_imports_a_backup_and_serves(distributions: Distributions, tmp
 
 
 def is_ready(url: str) -> bool:
-    """Tell whether a service is ready."""
+    """Return whether a service is ready."""
     try:
         return httpx.get(url).is_success
     except httpx.TransportError:
@@ -80,7 +80,7 @@ def is_ready(url: str) -> bool:
 def test_the_sdist_and_the_pure_wheel_work_interpreted(
     distributions: Distributions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For platforms without a wheel: from source without compiling, and the wheel for every platform."""
+    """The pure wheel and an uncompiled source install work, for platforms without a compiled wheel."""
     environment = tmp_path / "venv"
     make_environment(environment, ["runtime", "build"], distributions.pure)
     assert "core interpreted: works" in check_installed(environment, "interpreted")

@@ -1,4 +1,4 @@
-"""The documentation builds as a site: links resolve, nothing is loaded from other hosts, and search works."""
+"""The documentation as a website: its pages, links and search, without external resources."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_every_page_is_in_the_site_and_needs_no_network(site: Path) -> None:
 
 
 def test_links_to_files_outside_the_pages_are_moved(tmp_path: Path) -> None:
-    """To the page in the site, or to the sources; links between pages stay."""
+    """Links to other files lead to a page of the site or to the sources; links between pages stay the same."""
     stage(ROOT, tmp_path / "docs")
     page = (tmp_path / "docs/trust/threat-model-backups.md").read_text()
     assert "](../project/SECURITY.md)" in page

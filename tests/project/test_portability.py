@@ -1,4 +1,4 @@
-"""The library and its commands need nothing that only POSIX has, and so run on Windows."""
+"""Portability of the library and its commands to Windows: no imports that only POSIX has."""
 
 import subprocess
 import sys
@@ -60,12 +60,12 @@ def run_without_posix(program: str, folder: Path) -> None:
 
 
 def test_every_module_is_imported_without_posix(tmp_path: Path) -> None:
-    """No module of the library or its commands asks for one of POSIX."""
+    """All modules of the library and its commands can be imported without the POSIX modules."""
     run_without_posix(IMPORT_ALL, tmp_path)
 
 
 def test_the_commands_for_backups_run_without_posix(tmp_path: Path) -> None:
-    """Reading, converting, exporting twice into one folder, archiving and redacting."""
+    """Commands that read, convert, export, archive and redact backups run without the POSIX modules."""
     (tmp_path / "chats.binproto").write_bytes(stream_of(sample()))
     (tmp_path / "takeout").mkdir()
     (tmp_path / "takeout" / "main.jsonl").write_bytes(lines_of(sample()))

@@ -1,4 +1,4 @@
-"""Image, compose files, chart, systemd units and proxies fit the service, and the guides show them."""
+"""The container image, compose files, Helm chart, systemd units and proxy configurations."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from tools.distributions import export_sources
 
 from holdfast.settings import describe
 from tests.conftest import ROOT, wait_for
-from tests.house.test_workflows import validate
+from tests.project.project_files import schema_errors
 from tests.s3_server import free_port
 
 PACKAGING = ROOT / "packaging"
@@ -38,7 +38,7 @@ VARIABLES = {setting.variable for setting in describe()}
     ],
 )
 def test_the_guide_shows_the_file(file: str, guide: str) -> None:
-    """To the letter: whoever copies it from the guide gets what is tested."""
+    """The guide contains the tested file unchanged, so that a reader can copy it from there."""
     assert f"\n{(PACKAGING / file).read_text()}```\n" in (ROOT / "docs/guides" / guide).read_text()
 
 
@@ -53,16 +53,16 @@ def test_every_variable_is_a_setting() -> None:
 
 @pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.name)
 def test_compose_files_fit_the_schema(path: Path, tmp_path: Path) -> None:
-    """The published one; and it finds a mistake."""
-    assert validate("vendor.compose-spec", path) == ""
+    """Every file is valid against the published schema, and a misspelt key is reported."""
+    assert schema_errors("vendor.compose-spec", path) == ""
     broken = tmp_path / path.name
     broken.write_text(path.read_text().replace("stop_grace_period", "stop_grace"))
-    assert "stop_grace" in validate("vendor.compose-spec", broken)
+    assert "stop_grace" in schema_errors("vendor.compose-spec", broken)
 
 
 @pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.name)
 def test_containers_of_the_service_have_no_rights(path: Path) -> None:
-    """A read-only root, no capabilities, and time to stop."""
+    """Containers have a read-only root, no capabilities and a grace period to stop."""
     services = yaml.safe_load(path.read_text())["services"]
     own = [one for one in services.values() if "build" in one]
     assert own
@@ -83,7 +83,7 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def test_the_image_runs_without_rights() -> None:
-    """As a user that is not root, from the second stage, with a health check of what is ready."""
+    """The last stage of the image runs as a user that is not root, without gcc, and checks `/readyz`."""
     stages = [index for index, (word, _) in enumerate(instructions()) if word == "FROM"]
     assert len(stages) == 3
     last = dict(instructions()[stages[-1] :])
@@ -98,7 +98,7 @@ def test_the_image_runs_without_rights() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_the_commands_of_the_image_make_a_service_that_runs(tmp_path: Path) -> None:
-    """The first stages in a folder instead of an image; the core is not compiled, which another test does."""
+    """The commands of the Dockerfile, run in a folder without compiling, build a service that runs."""
     root, checkout = tmp_path / "root", tmp_path / "checkout"
     export_sources(ROOT, checkout)
     stages = [index for index, (word, _) in enumerate(instructions()) if word == "FROM"]
@@ -150,7 +150,7 @@ def test_the_commands_of_the_image_make_a_service_that_runs(tmp_path: Path) -> N
 
 
 def test_values_of_the_chart_fit_their_schema() -> None:
-    """And the schema refuses what it does not know."""
+    """The schema accepts the default values and refuses an unknown one."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     values: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
     jsonschema.validate(values, schema)
@@ -160,7 +160,7 @@ def test_values_of_the_chart_fit_their_schema() -> None:
 
 
 def test_templates_of_the_chart_use_values_that_exist() -> None:
-    """A misspelt value would be empty without an error."""
+    """Each value in a template exists, because a misspelled one would be empty without an error."""
     values: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
     used = {
         name
@@ -176,14 +176,14 @@ def test_templates_of_the_chart_use_values_that_exist() -> None:
 
 
 def test_the_chart_has_the_version_of_the_package() -> None:
-    """It names the image by it."""
+    """The appVersion of the chart, which selects the image, is the version of the package."""
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     project = (ROOT / "pyproject.toml").read_text()
     assert f'\nversion = "{chart["appVersion"]}"\n' in project
 
 
 def test_systemd_units_are_valid(tmp_path: Path) -> None:
-    """The program itself checks them; only the service need not be installed on this machine."""
+    """`systemd-analyze` finds no problem in the units and finds a misspelled key."""
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("no systemd-analyze: install the distribution's package (Debian: apt-get install systemd)")
@@ -200,13 +200,13 @@ def test_systemd_units_are_valid(tmp_path: Path) -> None:
 
 
 def unit_problems(program: str, unit: Path) -> list[str]:
-    """Return what systemd says about a unit; of other units it may say more."""
+    """Return the problems that `systemd-analyze verify` reports about this unit, without those of others."""
     completed = subprocess.run([program, "verify", unit], check=False, capture_output=True, text=True)
     return [line for line in completed.stderr.splitlines() if unit.name in line]
 
 
 def test_the_configuration_of_nginx_is_valid(tmp_path: Path) -> None:
-    """With a certificate of the test, nginx itself accepts it."""
+    """`nginx -t` accepts the configuration with a test certificate and refuses a misspelled directive."""
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         pytest.skip("no nginx: install the distribution's package (Debian: apt-get install nginx-light)")

@@ -1,4 +1,4 @@
-"""Only services change state: pages, endpoints and commands call no function of the store that writes."""
+"""Writes to the database, which only services make."""
 
 import ast
 from pathlib import Path
@@ -14,7 +14,7 @@ CALLERS = ("hosting/api", "hosting/guards.py", "web", "cli")
 
 
 def opens_write(node: ast.AST) -> bool:
-    """Tell whether a node calls `database.write()`."""
+    """Return whether a node calls `database.write()`."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "write"):
         return False
     opened = node.func.value
@@ -70,7 +70,7 @@ def writers() -> set[tuple[str, str]]:
 def test_what_writes_to_the_database_is_called_by_services_only(
     caller: str, writers: set[tuple[str, str]]
 ) -> None:
-    """A function of the store that writes asks for no permission and checks no field."""
+    """Only services call functions of the store that write, because those check no permissions or fields."""
     place = PACKAGE / caller
     for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
         assert functions_used(path) & writers == set(), path
@@ -78,7 +78,7 @@ def test_what_writes_to_the_database_is_called_by_services_only(
 
 
 def test_what_writes_is_found(writers: set[tuple[str, str]]) -> None:
-    """By a transaction, by a statement, by a constant, and by what a function calls; what reads is left out."""
+    """Functions that write, directly or by a call, are found, and functions that only read are not."""
     assert {("accounts", "rename_account"), ("accounts", "add_account"), ("members", "join_team")} <= writers
     assert not {("accounts", "find_account"), ("issue_lists", "list_issues"), ("sessions", "user_of")} & writers
     services = functions_used(PACKAGE / "hosting/services/teams.py")

@@ -1,4 +1,4 @@
-"""The example on every command's page prints what the page says."""
+"""The examples of the command reference, compared with the output of the commands."""
 
 import os
 import shlex
@@ -33,7 +33,7 @@ Shell = Callable[[str], str]
 
 @pytest.fixture
 def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
-    """Type lines as at a shell: `holdfast` in this process, which may end with `2> file`, and other programs."""
+    """Return a function that runs a line: `holdfast` in this process (also with `2> file`), or another program."""
     status = 0
 
     def call(line: str) -> str:
@@ -96,7 +96,7 @@ def enter_setup(
 
 
 def run_example(example: Example, shell: Shell) -> None:
-    """Type every line and compare what it prints."""
+    """Run every command of an example, and compare its output."""
     for step in example.steps:
         printed = shell(step.line)
         assert step.matches(printed), f"$ {step.line}\n{printed}"
@@ -104,7 +104,7 @@ def run_example(example: Example, shell: Shell) -> None:
 
 
 def test_every_command_has_an_example_that_types_it() -> None:
-    """And there is none about a command that does not exist."""
+    """Each command has an example that runs it, and no example is for an unknown command."""
     names = {" ".join(command.words) for command in reference.commands()}
     assert set(EXAMPLES) == names
     for example in EXAMPLES.values():
@@ -112,7 +112,7 @@ def test_every_command_has_an_example_that_types_it() -> None:
 
 
 def test_a_page_says_how_its_backup_was_made() -> None:
-    """So that a reader can make the same one and get the same output."""
+    """A page shows the `sample` command of its setup, so that a reader can get the same output."""
     for setup in SETUPS.values():
         for line in setup.lines:
             assert " sample " not in line or f"`{line}`" in setup.text
@@ -122,7 +122,7 @@ def test_a_page_says_how_its_backup_was_made() -> None:
 def test_an_example_prints_what_its_page_says(
     example: Example, shell: Shell, enter_setup: Callable[[str], None]
 ) -> None:
-    """Line by line, in a folder where only its set-up was made."""
+    """Each command of an example prints the output of its page, in a folder with only its setup."""
     enter_setup(example.setup)
     run_example(example, shell)
 
@@ -136,7 +136,7 @@ def test_an_example_with_a_service_prints_what_its_page_says(
     enter_setup: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Against a real service on loopback."""
+    """Each command of an example prints the output of its page, against a running service."""
     clients.user("ada").post("/user/repos", json={"name": "snapshots", "private": True})
     _, value = tokens.create_token(clients.database, accounts.find_user(clients.database, "ada"), "push", ("all",))
     monkeypatch.setenv("HOLDFAST_TOKEN", value.reveal())
@@ -149,7 +149,7 @@ def test_an_example_with_a_service_prints_what_its_page_says(
 def test_an_example_that_needs_a_process_prints_what_its_page_says(
     command: str, enter_setup: Callable[[str], None]
 ) -> None:
-    """As a process of its own, up to the last line of the page."""
+    """The example prints the lines of its page when it runs as a process of its own."""
     enter_setup(EXAMPLES[command].setup)
     (step,) = EXAMPLES[command].steps
     process = subprocess.Popen(
@@ -192,5 +192,5 @@ def test_an_example_that_needs_a_process_prints_what_its_page_says(
     ],
 )
 def test_an_ellipsis_matches_varying_output(output: str, printed: str, *, fits: bool) -> None:
-    """Within a line, or for whole lines; nothing else does."""
+    """An ellipsis matches text within a line or whole lines, and other text must be equal."""
     assert Step("holdfast", output).matches(printed) is fits

@@ -1,4 +1,4 @@
-"""What the guides say can be typed works on the made-up history they are written for."""
+"""The commands of the guides, run on the sample they are written for."""
 
 import re
 import shlex
@@ -38,14 +38,14 @@ def archive_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_command_of_a_guide_finds_something(
     line: str, archive_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It ends with status 0 and prints more than nothing."""
+    """Each command of the guides exits with 0 and prints something."""
     monkeypatch.chdir(archive_folder)
     assert main(shlex.split(line, comments=True)[1:]) == 0
     assert capsys.readouterr().out.strip()
 
 
 def test_filters_of_the_table_find_something(archive_folder: Path) -> None:
-    """Each that is written out in the guide, but for what a made-up history of one day cannot have."""
+    """Each search filter in the table of the guide has at least one hit."""
     table = (GUIDES / "archive.md").read_text().partition("| in the query | finds |")[2].partition("\n\n")[0]
     filters = re.findall(r"`((?:chat|from|is|kind|has|since|until):[^`]+)`", table)
     assert len(filters) > 8
@@ -55,7 +55,7 @@ def test_filters_of_the_table_find_something(archive_folder: Path) -> None:
 
 
 def test_the_choice_of_the_example_is_a_chat(archive_folder: Path) -> None:
-    """Its name fits one chat, with messages."""
+    """The chat that the example of the guide selects exists and has messages."""
     (name,) = re.findall(r"hb.ChatSelection\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
     with archives.open(archive_folder / "chats.db") as opened:
         export_result = exports.export(

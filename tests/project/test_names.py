@@ -1,4 +1,4 @@
-"""A class name means one thing in the whole project, and modules are named by nouns."""
+"""Naming rules: unique class names, nouns as module names, and no imports between test modules."""
 
 import ast
 from collections import defaultdict
@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import ROOT
 
 SOURCE: Final = ROOT / "src"
+TESTS: Final = ROOT / "tests"
 # Words that end in -ing and are nouns in the field's vocabulary, not gerunds.
 NOUNS: Final = {
     "encoding": "a character encoding",
@@ -45,6 +46,24 @@ def gerunds(source: Path) -> list[str]:
     )
 
 
+def imported_names(statement: ast.Import | ast.ImportFrom) -> list[str]:
+    """Return what a statement imports, as dotted names that begin with the module."""
+    prefix = f"{statement.module or ''}." if isinstance(statement, ast.ImportFrom) else ""
+    return [f"{prefix}{alias.name}" for alias in statement.names]
+
+
+def imports_of_tests(tests: Path) -> list[str]:
+    """Return where modules of a folder of tests import a test module, or a name from one."""
+    test_modules = {path.stem for path in modules(tests) if path.name.startswith("test_")}
+    return [
+        f"{path.relative_to(tests).as_posix()}:{node.lineno}"
+        for path in modules(tests)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and any(not test_modules.isdisjoint(name.split(".")) for name in imported_names(node))
+    ]
+
+
 def test_class_names_are_unique() -> None:
     """No two modules define a class of the same name."""
     assert duplicates(SOURCE) == {}
@@ -53,6 +72,11 @@ def test_class_names_are_unique() -> None:
 def test_modules_are_not_gerunds() -> None:
     """A module is named by the thing it defines, not by an activity."""
     assert gerunds(SOURCE) == []
+
+
+def test_no_test_module_imports_from_another() -> None:
+    """A helper that several test modules use belongs into a module without tests, beside them."""
+    assert imports_of_tests(TESTS) == []
 
 
 @pytest.fixture(name="package")
@@ -64,14 +88,34 @@ def make_package(tmp_path: Path) -> Path:
 
 
 def test_a_duplicate_class_name_is_reported(package: Path) -> None:
-    """With the modules that define it."""
+    """The modules that define the class are listed."""
     (package / "web" / "rows.py").write_text("class Row: ...\n", encoding="utf-8")
     (package / "tables.py").write_text("if True:\n    class Row: ...\n", encoding="utf-8")
     assert duplicates(package) == {"Row": ["tables.py", "web/rows.py"]}
 
 
 def test_a_gerund_module_is_reported(package: Path) -> None:
-    """A noun of the list is not, and neither is a word with -ing inside it."""
+    """A noun of the list is no gerund, and neither is a word with -ing inside it."""
     for name in ("reading", "file_serving", "encoding", "settings"):
         (package / "web" / f"{name}.py").touch()
     assert gerunds(package) == ["web/file_serving.py", "web/reading.py"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_reported"),
+    [
+        ("from tests.web.test_pages import page_title", True),
+        ("from tests.web import test_pages", True),
+        ("import tests.web.test_pages", True),
+        ("from .test_pages import page_title", True),
+        ("def late() -> None:\n    from tests.web.test_pages import page_title", True),
+        ("from tests.web.page_helpers import page_title", False),
+        ("from starlette.testclient import TestClient", False),
+    ],
+)
+def test_an_import_from_a_test_module_is_reported(package: Path, statement: str, *, is_reported: bool) -> None:
+    """Every way to write the import is reported with its file and line, also inside of a function."""
+    (package / "web" / "test_pages.py").touch()
+    (package / "web" / "test_forms.py").write_text(f"{statement}\n", encoding="utf-8")
+    line = statement.count("\n") + 1
+    assert imports_of_tests(package) == ([f"web/test_forms.py:{line}"] if is_reported else [])

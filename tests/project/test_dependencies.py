@@ -1,4 +1,4 @@
-"""Every package that is imported is declared: by the core install, or by the extra that installs it."""
+"""Declared dependencies: every imported package is in the core install or in an extra."""
 
 import ast
 import re
@@ -65,7 +65,7 @@ def imported(part: str) -> Iterator[tuple[Path, str]]:
 
 @pytest.mark.parametrize("part", sorted({*PARTS, *(path.stem for path in SOURCE.glob("*.py"))}))
 def test_what_is_imported_is_declared(part: str) -> None:
-    """The library and its commands by the core install, the server by its extra."""
+    """Each imported package is declared for the core install or for the extra of its part."""
     lists = declared()
     allowed = lists[""].union(*(lists[extra] for extra in PARTS.get(part, set())))
     owners = distributions_by_module()
@@ -75,7 +75,7 @@ def test_what_is_imported_is_declared(part: str) -> None:
 
 
 def test_the_commands_know_the_modules_of_the_server() -> None:
-    """Each distribution of the extra has its module in the list, and no module of the core install is there."""
+    """The list of server modules covers each package of the extra and none of the core install."""
     lists = declared()
     owners = distributions_by_module()
     for module in SERVER_MODULES:

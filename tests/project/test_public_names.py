@@ -1,4 +1,4 @@
-"""What is public is listed by hand, documented, and nothing else leaks."""
+"""Public names: listed in `__all__`, documented, and complete."""
 
 import inspect
 import pkgutil
@@ -53,7 +53,7 @@ def check_methods(name: str, value: type) -> None:
 
 @pytest.mark.parametrize("library", ["holdfast", "holdfast.backup"])
 def test_nothing_leaks_from_a_library(library: str) -> None:
-    """What can be seen without underscore is either listed or one of the library's own modules."""
+    """Each name of a library without an underscore is in `__all__` or is a module."""
     module = import_module(library)
     leaked = {
         name

@@ -1,4 +1,4 @@
-"""The reference of the Python library is complete and readable."""
+"""The reference of the Python library."""
 
 import doctest
 import inspect
@@ -10,7 +10,7 @@ import pytest
 from tools import python_api
 
 import holdfast.backup as hb
-from tests.backup.test_public import KEY_FILE, write_example_files
+from tests.backup.docstring_examples import EXAMPLE_KEY_FILE, write_example_files
 from tests.conftest import ROOT
 
 CLASSES = [name for name in hb.__all__ if inspect.isclass(getattr(hb, name))]
@@ -22,7 +22,7 @@ def page() -> str:
 
 
 def section(name: str) -> str:
-    """Cut out what the page says about one name."""
+    """Return the section of the page about one name."""
     match = re.search(rf"^### {name}\n(.*?)(?=^##? |^### |\Z)", page(), re.MULTILINE | re.DOTALL)
     assert match is not None, f"{name} is not on the page"
     return match[1]
@@ -30,7 +30,7 @@ def section(name: str) -> str:
 
 @pytest.mark.parametrize("name", hb.__all__)
 def test_every_public_name_is_on_the_page(name: str) -> None:
-    """With what its docstring says."""
+    """The section of each public name has the first line of its docstring."""
     value = getattr(hb, name)
     if name != "COMPILED":
         assert (inspect.getdoc(value) or "").splitlines()[0] in section(name)
@@ -38,7 +38,7 @@ def test_every_public_name_is_on_the_page(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_field_and_method_of_a_class_is_on_the_page(name: str) -> None:
-    """Fields and properties with their types, methods with their signatures; what is left out is named by hand."""
+    """Each public field, property and method is on the page, except those listed as internal."""
     cls = getattr(hb, name)
     text = section(name)
     left_out = python_api.INTERNAL.get(name, set())
@@ -50,7 +50,7 @@ def test_every_field_and_method_of_a_class_is_on_the_page(name: str) -> None:
 
 @pytest.mark.parametrize("name", [one for one in CLASSES if python_api.is_made_by_hand(getattr(hb, one))])
 def test_a_constructor_is_on_the_page(name: str) -> None:
-    """Or the function that returns such objects."""
+    """The section of a class has its constructor or a link to the function that returns it."""
     assert f"```python\n{name}(" in section(name) or "Returned by [" in section(name)
 
 
@@ -66,23 +66,23 @@ def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_class_has_an_example_that_works(
     example_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """It runs as it is on the page, in a folder of its own."""
+    """The example of each class is on its page and passes as a doctest."""
     assert python_api.EXAMPLES[name] in section(name)
     shutil.copytree(example_files, tmp_path / "examples")
     monkeypatch.chdir(tmp_path / "examples")
-    names = {"hb": hb, "key_file": KEY_FILE}
+    names = {"hb": hb, "key_file": EXAMPLE_KEY_FILE}
     session = doctest.DocTestParser().get_doctest(python_api.EXAMPLES[name], names, name, None, None)
     report: list[str] = []
     assert doctest.DocTestRunner(verbose=False).run(session, out=report.append).failed == 0, "".join(report)
 
 
 def test_examples_are_of_public_classes() -> None:
-    """And each of them has one."""
+    """The classes with an example are exactly the public classes."""
     assert set(CLASSES) == python_api.EXAMPLES.keys()
 
 
 def test_types_are_readable() -> None:
-    """A type has the name people import, without the modules it is defined in."""
+    """Types on the page have short names, without modules, `Union` or object addresses."""
     for block in re.findall(r"```python\n(.*?)```", page(), re.DOTALL):
         assert not re.search(r"\b(holdfast|typing|collections|os|pathlib|datetime)\.", block), block
         assert "Union[" not in block
@@ -100,11 +100,11 @@ def test_types_are_readable() -> None:
     ],
 )
 def test_a_type_is_written_as_in_code(annotation: object, text: str) -> None:
-    """Unions by bars, generics with what they hold."""
+    """Unions are written with bars and generics with their parameters."""
     assert python_api.readable(annotation) == text
 
 
 def test_the_policy_is_linked_from_the_documentation() -> None:
-    """What is public and how it changes is said once, and found."""
+    """The page on stability is linked from the documentation index and from the reference."""
     assert "stability.md" in (ROOT / "docs/README.md").read_text()
     assert "stability.md" in page()

@@ -1,4 +1,4 @@
-"""The tests mirror the package: whoever looks for a module's tests finds them by its name."""
+"""The layout of the tests, which mirrors that of the packages."""
 
 from tools.mirror import DEMO, ELSEWHERE, NEIGHBOURS, SOURCE, TESTS, WHOLE, find_tests, modules, own_test
 
@@ -26,7 +26,7 @@ def test_exceptions_are_few_and_needed() -> None:
 
 
 def test_neighbouring_tests_exist() -> None:
-    """A module has tests of its own rules first, and each of its neighbours' once."""
+    """A module with listed neighbours exists and has more test files than those, each once."""
     for package, named in NEIGHBOURS.items():
         for name, others in named.items():
             module = package / f"{name}.py"
@@ -37,7 +37,7 @@ def test_neighbouring_tests_exist() -> None:
 
 def test_every_folder_of_tests_mirrors_a_package() -> None:
     """A test folder without a package of that name is one of the documented others."""
-    others = {"house", "compat", "browser", "nodes"}
+    others = {"project", "compat", "browser", "nodes"}
     for folder in (ROOT / "tests").rglob("*/"):
         relative = folder.relative_to(ROOT / "tests")
         if folder.name != "__pycache__" and relative.parts and relative.parts[0] not in others:

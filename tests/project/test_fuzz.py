@@ -1,4 +1,4 @@
-"""The targets of the fuzzer take their own seeds, whole and damaged; `make fuzz` searches further."""
+"""The fuzz targets with their seeds, unchanged and damaged; `make fuzz` searches further."""
 
 import io
 import random
@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_target_takes_its_seeds_whole_and_damaged(name: str) -> None:
-    """A target that fails at once finds nothing else."""
+    """A target accepts its seeds, damaged and doubled ones included; else it would find nothing else."""
     target = TARGETS[name]
     chance = random.Random(name)
     seeds = list(target.seeds())
@@ -27,14 +27,14 @@ def test_a_target_takes_its_seeds_whole_and_damaged(name: str) -> None:
 
 
 def test_seeds_are_the_same_each_time() -> None:
-    """So that a find can be found again; those of encrypted files have a random vector."""
+    """The seeds are reproducible, except those of encrypted files, which have a random IV."""
     for name, target in TARGETS.items():
         if target.seeds is not TARGETS["reader"].seeds:
             assert list(target.seeds()) == list(target.seeds()), name
 
 
 def test_seeds_of_the_reader_are_backups() -> None:
-    """Those that are not would be refused at their first byte."""
+    """Each seed is a backup with frames, because other data is refused at its first byte."""
     forms = []
     for seed in TARGETS["reader"].seeds():
         with backup.open(io.BytesIO(seed), KEYS) as opened:
@@ -46,7 +46,7 @@ def test_seeds_of_the_reader_are_backups() -> None:
 
 
 def test_the_targets_are_named_in_the_guide_for_contributors() -> None:
-    """It says how to choose one."""
+    """CONTRIBUTING.md has the name of each target."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
     for name in TARGETS:
         assert f"`{name}`" in text

@@ -1,4 +1,4 @@
-"""The distributions of a release, built once, and empty environments to install them into."""
+"""Fixtures: the distributions of a release, built once, and empty environments to install them into."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ __all__ = ["Distributions", "make_environment", "uv"]
 
 @dataclass(frozen=True, slots=True)
 class Distributions:
-    """The files of a release, as `make packages` builds them."""
+    """The distributions of a release, as `make packages` builds them."""
 
     sdist: Path
     compiled: Path
@@ -42,13 +42,13 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
 
 
 def uv(arguments: list[str | Path]) -> str:
-    """Run uv, and return what it prints."""
+    """Run uv, and return its output."""
     command: list[str | Path] = [sys.executable, "-m", "uv", "--quiet", *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def make_environment(folder: Path, locks: list[str], *files: Path) -> None:
-    """Create an empty environment and install what is locked, then these files."""
+    """Create an empty environment and install the locked packages, then these files."""
     uv(["venv", "--python", sys.executable, folder])
     into: list[str | Path] = ["--python", folder]
     locked = [part for name in locks for part in ("-r", ROOT / "requirements" / f"{name}.txt")]

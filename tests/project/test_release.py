@@ -1,4 +1,4 @@
-"""A release is refused until version, changelog, tag, addresses and distributions fit together."""
+"""Release checks: version, changelog, tag, URLs and distributions."""
 
 import shutil
 import subprocess
@@ -63,7 +63,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_a_complete_release_has_no_problems(checkout: Path) -> None:
-    """Nothing is asked for that this checkout does not have."""
+    """The check of a complete release finds no problem."""
     assert release.problems(checkout, checkout / "dist") == []
 
 
@@ -125,13 +125,13 @@ def empty_metadata(root: Path) -> None:
     ],
 )
 def test_what_is_missing_is_named(checkout: Path, change: Callable[[Path], object], says: str) -> None:
-    """One thing is wrong, and the problem says which."""
+    """The check reports each kind of mistake in a release with its own message."""
     change(checkout)
     assert any(says in problem for problem in release.problems(checkout, checkout / "dist"))
 
 
 def test_the_signature_of_the_checksums_can_be_verified(checkout: Path, tmp_path: Path) -> None:
-    """With the command the page on security names, and only for these checksums."""
+    """`ssh-keygen -Y verify` accepts the signature for these checksums and for no others."""
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     signature = release.sign(checkout / "dist", key)
@@ -146,7 +146,7 @@ def test_the_signature_of_the_checksums_can_be_verified(checkout: Path, tmp_path
 
 
 def test_the_order_and_the_times_of_an_sdist_do_not_show(tmp_path: Path) -> None:
-    """Two archives of the same files become the same bytes."""
+    """Two archives of the same files in another order are normalized to the same bytes."""
     (tmp_path / "a").write_text("one")
     (tmp_path / "b").write_text("two")
     for name, order in (("x.tar.gz", "ab"), ("y.tar.gz", "ba")):

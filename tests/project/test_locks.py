@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from tests.conftest import ROOT
+from tests.project.project_files import locked_versions
 
 LOCKS = (
     *("build", "runtime", "server", "parquet", "dataset", "ray", "postgres", "keyring", "encryption", "otel"),
@@ -14,15 +15,9 @@ LOCKS = (
 )
 
 
-def pins(name: str) -> dict[str, str]:
-    """Read the versions of a lock file."""
-    text = (ROOT / "requirements" / f"{name}.txt").read_text()
-    return dict(re.findall(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==(\S+)", text, re.MULTILINE))
-
-
 @pytest.mark.parametrize("name", [*LOCKS, "clients", "fuzz"])
 def test_every_pin_has_a_hash_and_no_line_names_a_host(name: str) -> None:
-    """What is installed is what was looked at, from wherever it is fetched."""
+    """Packages are pinned by hash, so that they are the same from any package index."""
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     assert "://" not in text
     assert "--index" not in text
@@ -33,14 +28,14 @@ def test_every_pin_has_a_hash_and_no_line_names_a_host(name: str) -> None:
 
 
 def test_the_files_agree_with_each_other() -> None:
-    """They are installed side by side, so a package has one version in all of them."""
-    locked = pins("dev")
+    """Each package has the same version in all lock files, because they are installed together."""
+    locked = locked_versions("dev")
     for name in LOCKS:
-        assert pins(name).items() <= locked.items()
+        assert locked_versions(name).items() <= locked.items()
 
 
 def test_what_the_package_asks_for_is_locked() -> None:
-    """A dependency added to pyproject.toml and not locked would be missing on a new machine."""
+    """Each dependency in pyproject.toml has a lock entry, or it would be missing on a new machine."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     # Built from this repository, at the same version.
     assert project["project"]["optional-dependencies"].pop("demo") == [
@@ -56,17 +51,17 @@ def test_what_the_package_asks_for_is_locked() -> None:
     for name, requirements in required.items():
         for requirement in requirements:
             package = re.split(r"[\[><=]", requirement)[0].lower()
-            assert package in pins(name), f"{package} is not in requirements/{name}.txt; run `make lock`"
+            assert package in locked_versions(name), f"requirements/{name}.txt has no {package}; run `make lock`"
 
 
 def test_the_core_install_has_no_pydantic() -> None:
-    """Typer would load it for every command that has arguments."""
-    assert "typer" in pins("runtime")
-    assert not {"pydantic", "pydantic-core", "click"} & pins("runtime").keys()
+    """Pydantic and click are not locked for the core, since Typer would load Pydantic in many commands."""
+    assert "typer" in locked_versions("runtime")
+    assert not {"pydantic", "pydantic-core", "click"} & locked_versions("runtime").keys()
 
 
 def test_packages_of_other_languages_are_locked_too() -> None:
-    """Each package has a hash, and nothing says where it is fetched from."""
+    """Packages of npm and Go packages have hashes, and those of npm have no download URL."""
     folder = ROOT / "tests" / "compat" / "clients"
     for lock in (folder / "js", ROOT / "tests/browser/js", ROOT / "assets"):
         packages = json.loads((lock / "package-lock.json").read_text())["packages"]

@@ -1,4 +1,4 @@
-"""The documentation is complete, fresh, and its links lead somewhere."""
+"""The documentation: complete, up to date, and without broken links."""
 
 import re
 
@@ -32,24 +32,24 @@ def test_tables_of_the_reference_are_whole() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    """By its name and its variable."""
+    """The reference page has a row with the name and the environment variable of each setting."""
     page = (ROOT / "docs/reference/settings.md").read_text()
     for setting in describe():
         assert f"`{setting.name}` | `{setting.variable}`" in page
 
 
 def test_the_reference_is_fresh() -> None:
-    """`make docs` would change nothing."""
+    """The generated reference pages are up to date, so that `make docs` changes nothing."""
     assert reference.stale() == []
 
 
 def test_links_lead_somewhere() -> None:
-    """Inside the project, to files and headings that exist."""
+    """All links within the project lead to files and headings that exist."""
     assert links.dead_links(ROOT) == []
 
 
 def test_modules_that_the_documentation_names_exist() -> None:
-    """The glossary and the architecture send readers to files; a renamed one must be renamed there too."""
+    """Each source path in the glossary and in the architecture document exists."""
     pattern = re.compile(r"`((?:backup|hosting|web|cli|server)/[\w/]*(?:\.\w+)?)`")
     for page in ("docs/glossary.md", "docs/architecture.md"):
         named = pattern.findall((ROOT / page).read_text())
@@ -59,7 +59,7 @@ def test_modules_that_the_documentation_names_exist() -> None:
 
 
 def test_the_readme_names_the_two_commands() -> None:
-    """They are what a new machine needs, and they are targets of the Makefile."""
+    """The README has `make serve` and `make test`, and each make target it mentions exists."""
     readme = (ROOT / "README.md").read_text()
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert {"serve", "test", "bench", "lint", "format", "docs-check", "clean"} <= targets

@@ -1,4 +1,4 @@
-"""The mutation tool: it makes every kind of mutant, and tells tests that notice them from tests that do not."""
+"""The mutation testing tool: kinds of mutants, and detection by tests."""
 
 import os
 import re
@@ -30,7 +30,7 @@ class Box:
 
 
 def test_every_kind_of_mutant_is_made_inside_functions_only() -> None:
-    """Docstrings, defaults, annotations, assertions and log calls are left alone."""
+    """Mutants are made of statements, but not of docstrings, defaults, annotations, assertions and logging."""
     assert [(mutant.function, mutant.line, mutant.description) for mutant in mutants(SOURCE, "clamp.py")] == [
         ("clamp", 4, "the condition is negated"),
         ("clamp", 4, "And becomes Or"),
@@ -49,7 +49,7 @@ def test_every_kind_of_mutant_is_made_inside_functions_only() -> None:
 
 
 def test_a_mutant_is_the_function_with_one_change() -> None:
-    """The change before it was undone, and the code runs in the function's place."""
+    """Each mutant has one change only, and its code can replace that of the function."""
     space: dict[str, object] = {"note": print}
     exec(compile(SOURCE, "clamp.py", "exec"), space)
     clamp = space["clamp"]
@@ -63,7 +63,7 @@ def test_a_mutant_is_the_function_with_one_change() -> None:
 
 
 def test_statements_record_that_they_ran_and_are_the_same_otherwise() -> None:
-    """Also what is called when the function that made it has returned; each by the outermost function."""
+    """Statements of inner functions are recorded under the outer function, also after it has returned."""
     source = '''
 def adder(step):
     """Return a function."""
@@ -98,7 +98,7 @@ class Box:
 
 
 def test_a_mutant_is_in_the_innermost_statement() -> None:
-    """The tests that run only what is around it need not be run."""
+    """A mutant belongs to its innermost statement, so that only tests which reach that statement are run."""
     statements = {mutant.description: mutant.statement for mutant in mutants(SOURCE, "clamp.py")}
     assert statements["Gt becomes GtE"] == "clamp:4"
     assert statements["the call is removed"] == "clamp:5"
@@ -106,14 +106,14 @@ def test_a_mutant_is_in_the_innermost_statement() -> None:
 
 
 def test_modules_are_named_by_package_or_by_themselves() -> None:
-    """A module that is no package is its own."""
+    """A name is one module of a package, all modules of a package, or a module itself."""
     assert module_names("holdfast.hosting.services", "labels") == ["holdfast.hosting.services.labels"]
     assert module_names("holdfast.hosting.access", None) == ["holdfast.hosting.access"]
     assert "holdfast.hosting.storage.object_store" in module_names("holdfast.hosting.storage", None)
 
 
 def test_a_compiled_module_is_left_out() -> None:
-    """Its functions cannot be replaced, and those of a module that is compiled into others have run before."""
+    """A compiled module is reported as a problem and has no mutants, because it cannot be replaced."""
     for name in ("holdfast.backup.wire.cursor", "holdfast.backup.rules.checks"):
         result = run(name, 1.0)
         assert "compiled" in result.problem
@@ -171,7 +171,7 @@ def run_mutation(folder: Path, tests: str, **environment: str) -> list[str]:
 
 
 def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None:
-    """What no test checks survives, and so does what no test runs."""
+    """Mutants that no test checks or runs survive."""
     assert run_mutation(tmp_path, TESTS) == [
         "3",
         "0",
@@ -189,7 +189,7 @@ def test_functions_that_the_tests_have_frozen_are_replaced(tmp_path: Path) -> No
 
 
 def test_what_a_shared_fixture_reaches_is_judged_by_every_test_that_uses_it(tmp_path: Path) -> None:
-    """Not only by the first, which makes it; also where a test asks for it while it runs."""
+    """A test counts even if another created the fixture, and if it gets the fixture by `getfixturevalue`."""
     tests = """
 import pytest
 from small import forgotten, least
@@ -208,7 +208,7 @@ def test_that_it_is_one(request):
 
 
 def test_a_test_that_waits_in_vain_has_noticed_the_mutant(tmp_path: Path) -> None:
-    """After ten times what it took without, however long those take that would run after it."""
+    """A test that loops forever with a mutant is timed out and counts as failed."""
     tests = """
 import time
 from small import forgotten
@@ -225,7 +225,7 @@ def test_that_takes_longer():
 
 
 def test_what_survives_on_sqlite_is_judged_with_postgresql(tmp_path: Path, postgres_server: str) -> None:
-    """All children have one server, that of the environment if there is one."""
+    """Mutants that survive on SQLite are tested with the tests for the PostgreSQL server as well."""
     tests = f"""{TESTS}
 import os
 import psycopg
@@ -246,7 +246,7 @@ def test_on_postgresql():
 
 @pytest.mark.long
 def test_the_command_judges_a_module_of_the_package() -> None:
-    """With its tests as `make test` runs them, which turns warnings into errors."""
+    """The command exits with 0 and prints the share of mutants that the tests of a module noticed."""
     command = [sys.executable, "-m", "tools.mutation", "holdfast.hosting.services", "--module", "boards"]
     result = subprocess.run([*command, "--seconds", "60"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,4 @@
-"""Metrics, dashboard, alerts and log events that the guide names are those of the service."""
+"""Metrics, dashboard, alerts and log events, compared with the monitoring guide."""
 
 import ast
 import json
@@ -45,7 +45,7 @@ def samples() -> set[str]:
 
 
 def test_every_metric_is_documented() -> None:
-    """With its kind; and the guide has no other."""
+    """The guide lists exactly the metrics of the service, each with its type."""
     rows = dict(re.findall(r"^\| `(holdfast_\w+)` \| (\w+) \|", GUIDE, re.MULTILINE))
     named = {name + ("_total" if kind == "counter" else ""): kind for name, kind in metrics().items()}
     assert len(named) >= 6
@@ -61,14 +61,14 @@ def test_dashboard_and_alerts_ask_for_metrics_that_exist() -> None:
 
 
 def test_panels_of_the_dashboard_have_unique_ids_and_queries() -> None:
-    """What Grafana needs to import it."""
+    """Each panel has a unique id and each target a query, as Grafana requires for an import."""
     panels = json.loads((MONITORING / "dashboard.json").read_text())["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
     assert all(target["expr"] for panel in panels for target in panel["targets"])
 
 
 def test_every_alert_is_explained() -> None:
-    """With what to do about it."""
+    """The guide lists exactly the alerts of the rules file, and each rule has annotations."""
     (group,) = yaml.safe_load((MONITORING / "alerts.yaml").read_text())["groups"]
     assert {rule["alert"] for rule in group["rules"]} == set(
         re.findall(r"^\| `(Holdfast\w+)` \|", GUIDE, re.MULTILINE)
@@ -78,7 +78,7 @@ def test_every_alert_is_explained() -> None:
 
 
 def test_events_of_the_log_that_the_guide_names_exist() -> None:
-    """Whoever searches the log for one finds it, with the level the guide says."""
+    """The log events of the guide occur in the source code with the levels of the guide."""
     events: dict[str, set[str]] = {}
     for call in calls(LEVELS):
         if not (isinstance(call.func, ast.Attribute) and call.args):

@@ -1,4 +1,4 @@
-"""Packages import only what the import contracts allow, and the check can fail."""
+"""Import contracts between packages, and the check of them."""
 
 import shutil
 import subprocess
@@ -30,7 +30,7 @@ def package_copy(tmp_path: Path) -> Path:
 
 
 def test_the_import_contracts_hold(package_copy: Path) -> None:
-    """All contracts hold."""
+    """The import linter finds no broken contract in the package."""
     completed = lint_imports(package_copy)
     assert completed.returncode == 0, completed.stdout
 
@@ -61,7 +61,7 @@ def test_a_forbidden_import_is_reported(package_copy: Path, module: str, line: s
 
 
 def test_the_http_layer_may_import_nothing_else_of_hosting() -> None:
-    """A package that is added is forbidden to it as well."""
+    """The contract of the HTTP layer forbids every other part of hosting, new ones included."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (contract,) = (entry for entry in contracts if entry.get("source_modules") == ["holdfast.hosting.http"])
     hosting = ROOT / "src/holdfast/hosting"
@@ -73,7 +73,7 @@ def test_the_http_layer_may_import_nothing_else_of_hosting() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("module", ["new", "backup/new", "hosting/new", "web/new", "cli/new", "server/new"])
 def test_a_module_outside_of_every_contract_is_found(package_copy: Path, module: str) -> None:
-    """A new module has to be given a layer."""
+    """The import linter fails for a new module that has no layer."""
     (package_copy / f"src/holdfast/{module}.py").write_text('"""A module that no layer lists."""\n')
     completed = lint_imports(package_copy)
     assert completed.returncode == 1, completed.stdout
