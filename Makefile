@@ -131,8 +131,8 @@ test-properties: $(VENV)/.dev ## run the property tests on four times the exampl
 	$(TESTS) -n $(JOBS) --dist worksteal --hypothesis-profile=thorough \
 		-m "hypothesis and not long and not postgres" $(PYTEST_ARGS)
 
-schemathesis: $(VENV)/.dev ## send made-up requests to a service of two processes (SECONDS=120)
-	$(BIN)/python -m tests.compat.made_up_requests $(SECONDS)
+schemathesis: $(VENV)/.dev ## send generated requests to a service of two processes (SECONDS=120)
+	$(BIN)/python -m tests.compat.generated_requests $(SECONDS)
 
 # It has hundreds of packages, so it is not among the clients that every run of the tests installs.
 RENOVATE := renovate@39.264.1
@@ -165,7 +165,7 @@ lint: $(VENV)/.dev ## ruff, formatting, strict types, import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-format: $(VENV)/.dev ## rewrite the code in the house's format
+format: $(VENV)/.dev ## format the code (ruff)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 

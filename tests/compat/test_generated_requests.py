@@ -1,8 +1,8 @@
-"""Made-up requests are answered as the OpenAPI document says, and never with a 5xx."""
+"""A short run of the requests generated from the OpenAPI document."""
 
 import pytest
 
-from tests.compat.made_up_requests import fill_service, send_requests
+from tests.compat.generated_requests import fill_service, send_requests
 from tests.conftest import Service
 
 SECONDS = 12
@@ -14,5 +14,5 @@ SEED = 1
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("who", ["admin", "owner"])
 def test_generated_requests_cause_no_internal_error(service: Service, who: str) -> None:
-    """Neither as an administrator nor as somebody plain; an hour of it is `make schemathesis SECONDS=3600`."""
+    """Random requests of an administrator and of a user cause no 5xx; `make schemathesis` runs longer."""
     send_requests(service.url, fill_service(service)[who], seconds=SECONDS, seed=SEED)

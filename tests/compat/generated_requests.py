@@ -1,7 +1,7 @@
 """Requests generated from the OpenAPI document: no response may be a 5xx or differ from the document.
 
-`python -m tests.compat.made_up_requests SECONDS` does it for as long as one likes, with another seed each time,
-against two processes of the service; on PostgreSQL when HOLDFAST_TEST_DATABASE_URL names an empty database.
+`python -m tests.compat.generated_requests SECONDS` runs for that long, with another seed each time, against two
+processes of the service; on PostgreSQL if HOLDFAST_TEST_DATABASE_URL names an empty database.
 """
 
 import os
@@ -45,7 +45,7 @@ def fill_service(service: Service) -> dict[str, str]:
     results = {}
     for name in ("admin", "owner"):
         account = accounts.find_user(service.database, name)
-        results[name] = tokens.create_token(service.database, account, "made up", ("all",))[1].reveal()
+        results[name] = tokens.create_token(service.database, account, "generated requests", ("all",))[1].reveal()
     return results
 
 
@@ -100,7 +100,7 @@ def serving(folder: Path) -> Iterator[Service]:
 
 
 def is_up(url: str) -> bool:
-    """Tell whether the service is up."""
+    """Return whether the service responds."""
     try:
         return httpx.get(f"{url}/api/v1/version").status_code == 200
     except httpx.TransportError:
