@@ -49,68 +49,80 @@ class SettingError(HoldfastError):
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of the service; each description is its documentation."""
 
-    data: Annotated[Path, Meta(description="The folder that holds everything Holdfast keeps.")] = msgspec.field(
-        default_factory=lambda: user_data_path("holdfast")
-    )
+    data: Annotated[
+        Path, Meta(description="The data folder: database, repositories and all other files of the instance.")
+    ] = msgspec.field(default_factory=lambda: user_data_path("holdfast"))
     host: Annotated[str, Meta(min_length=1, description="The address to listen on.")] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535, description="The port to listen on; 0 picks a free one.")] = 3000
+    port: Annotated[int, Meta(ge=0, le=65535, description="The port to listen on; 0 chooses a free port.")] = 3000
     database_url: Annotated[
         Secret | None,
-        Meta(description="A PostgreSQL server to use as the database; unset means SQLite in the data folder."),
+        Meta(description="The URL of a PostgreSQL database; if unset, SQLite in the data folder is used."),
     ] = None
     database_connections: Annotated[
         int,
-        Meta(ge=2, le=1000, description="How many connections to PostgreSQL each process may have."),
+        Meta(ge=2, le=1000, description="Maximum number of PostgreSQL connections per worker process."),
     ] = 10
     admin_name: Annotated[
-        str, Meta(min_length=1, description="The name of the administrator that the first start makes.")
+        str,
+        Meta(min_length=1, description="The user name of the administrator that is created at the first start."),
     ] = "admin"
     admin_password: Annotated[
         Secret | None,
-        Meta(description="The password of that administrator; unset means a random one, printed once."),
+        Meta(
+            description="The password of that administrator; if unset, a random password is generated and printed "
+            "once.",
+        ),
     ] = None
     root_url: Annotated[
         str | None,
-        Meta(description="The address people reach the service at; unset means whatever address a request names."),
+        Meta(description="The public URL of the instance; if unset, the Host header of each request is used."),
     ] = None
     workers: Annotated[
-        int, Meta(ge=0, le=256, description="How many processes answer requests; 0 means one per processor.")
+        int, Meta(ge=0, le=256, description="Number of worker processes; 0 means one per CPU core.")
     ] = 0
     trusted_proxies: Annotated[
         str,
         Meta(
             min_length=1,
-            description="The proxies whose word on a client's address and scheme is taken, separated by commas.",
+            description="Addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto "
+            "headers are trusted, separated by commas.",
         ),
     ] = "127.0.0.1"
     metrics_token: Annotated[
         Secret | None,
-        Meta(description="The token that shows the metrics; unset means only this machine is shown them."),
+        Meta(description="The bearer token for /metrics; if unset, metrics are served to this machine only."),
     ] = None
     otlp_endpoint: Annotated[
         Secret | None,
-        Meta(description="The OpenTelemetry collector traces are sent to, over HTTP; unset means none are made."),
+        Meta(
+            description="The URL of an OpenTelemetry collector (OTLP over HTTP) for traces; if unset, tracing is "
+            "off.",
+        ),
     ] = None
     gc_hours: Annotated[
         int,
         Meta(
             ge=0,
             le=8760,
-            description="Every how many hours objects of deleted branches are deleted, once their retention "
-            "has ended; 0 is never.",
+            description="Interval in hours of the garbage collection, which deletes the objects of deleted "
+            "branches after their retention; 0 turns it off.",
         ),
     ] = 24
     ref_retention_days: Annotated[
         int,
-        Meta(ge=0, le=36_500, description="How many days a deleted or overwritten branch can be restored."),
+        Meta(
+            ge=0,
+            le=36_500,
+            description="Number of days in which a deleted or force-pushed branch can be restored.",
+        ),
     ] = 90
     local_copies_mb: Annotated[
         int,
         Meta(
             ge=0,
             le=1_000_000_000,
-            description="How large the copies of repositories on this machine may be, in MiB; those used least "
-            "recently are deleted, and made again when they are needed. 0 is no limit.",
+            description="Maximum size in MiB of the local copies of repositories. The least recently used are "
+            "evicted, and restored from the object store when they are needed. 0 means no limit.",
         ),
     ] = 0
     archive_cache_mb: Annotated[
@@ -118,8 +130,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1_000_000_000,
-            description="How large the archives of repositories (zip, tar.gz) that are kept for the next who ask "
-            "may be, in MiB; those used least recently are deleted. 0 keeps none.",
+            description="Maximum size in MiB of the cache of repository archives (zip, tar.gz). The least "
+            "recently used are evicted. 0 turns the cache off.",
         ),
     ] = 1024
     clone_cache_mb: Annotated[
@@ -127,120 +139,142 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1_000_000_000,
-            description="How large the responses to clones that are kept for the next who clone may be, in MiB; "
-            "those used least recently are deleted. 0 keeps none.",
+            description="Maximum size in MiB of the cache of responses to clones. The least recently used are "
+            "evicted. 0 turns the cache off.",
         ),
     ] = 1024
     max_connections: Annotated[
-        int, Meta(ge=1, le=65_536, description="How many connections each process serves at once.")
+        int, Meta(ge=1, le=65_536, description="Maximum number of open connections per worker process.")
     ] = 4096
     max_connections_per_address: Annotated[
         int,
         Meta(
             ge=1,
             le=65_536,
-            description="How many connections of one address each process serves at once; trusted proxies may "
-            "have as many as there are.",
+            description="Maximum number of open connections per client address and worker process; trusted "
+            "proxies are exempt.",
         ),
     ] = 256
     header_timeout: Annotated[
-        int, Meta(ge=1, le=3600, description="How many seconds a client may take for the head of a request.")
+        int, Meta(ge=1, le=3600, description="Seconds in which a client must send the headers of a request.")
     ] = 30
     keep_alive_timeout: Annotated[
-        int, Meta(ge=1, le=3600, description="How many seconds a connection may wait for the next request.")
+        int, Meta(ge=1, le=3600, description="Seconds after which an idle connection is closed.")
     ] = 60
     body_timeout: Annotated[
         int,
         Meta(
             ge=1,
             le=3600,
-            description="In how many seconds at least a kilobyte of a request's body must arrive; twice as long "
-            "a client may read nothing of an answer.",
+            description="Seconds in which at least 1 KiB of a request body must arrive; a client that reads "
+            "nothing of a response for twice as long is disconnected.",
         ),
     ] = 60
     login_failures: Annotated[
-        int, Meta(ge=1, le=10_000, description="How many wrong passwords a name may get from one address.")
+        int,
+        Meta(
+            ge=1,
+            le=10_000,
+            description="Number of wrong passwords for one user name from one address, after which further "
+            "attempts are refused.",
+        ),
     ] = 10
     login_failure_minutes: Annotated[
-        int, Meta(ge=1, le=1440, description="How many minutes wrong passwords count.")
+        int, Meta(ge=1, le=1440, description="Minutes for which a wrong password counts.")
     ] = 15
     password_hash_concurrency: Annotated[
         int,
-        Meta(ge=1, le=64, description="How many passwords each process checks at once; each takes 64 MiB."),
+        Meta(
+            ge=1,
+            le=64,
+            description="Number of password hashes that a worker process computes at the same time; each takes 64 "
+            "MiB of memory.",
+        ),
     ] = 2
-    ssh: Annotated[bool, Meta(description="Whether git is served over SSH too, on a port of its own.")] = False
+    ssh: Annotated[bool, Meta(description="Serve git over SSH as well, on a port of its own.")] = False
     ssh_port: Annotated[
-        int, Meta(ge=0, le=65535, description="The port SSH listens on, at the same address; 0 picks a free one.")
+        int,
+        Meta(
+            ge=0, le=65535, description="The port SSH listens on, at the address of host; 0 chooses a free port."
+        ),
     ] = 2222
     ssh_url_port: Annotated[
         int | None,
         Meta(
             ge=1,
             le=65535,
-            description="The port in the SSH addresses of repositories, when clients reach another one than "
-            "ssh_port; unset means ssh_port.",
+            description="The port in SSH clone URLs, if it differs from ssh_port (port forwarding); if unset, "
+            "ssh_port.",
         ),
     ] = None
-    ssh_user: Annotated[str, Meta(min_length=1, description="The user name of everybody who connects by SSH.")] = (
-        "git"
-    )
+    ssh_user: Annotated[
+        str, Meta(min_length=1, description="The user name in SSH clone URLs, which all users log in with.")
+    ] = "git"
     ssh_login_timeout: Annotated[
-        int, Meta(ge=1, le=3600, description="How many seconds an SSH client may take to log in.")
+        int, Meta(ge=1, le=3600, description="Seconds in which an SSH client must log in.")
     ] = 30
     ssh_max_connections: Annotated[
-        int, Meta(ge=1, le=65_536, description="How many SSH connections and sessions there may be at once.")
+        int,
+        Meta(ge=1, le=65_536, description="Maximum number of SSH connections, and of sessions, at the same time."),
     ] = 256
     ssh_max_connections_per_address: Annotated[
         int,
         Meta(
             ge=1,
             le=65_536,
-            description="How many SSH connections one address may have at once; trusted proxies may have as many "
-            "as there are.",
+            description="Maximum number of SSH connections per client address; trusted proxies are exempt.",
         ),
     ] = 32
-    sign_up: Annotated[bool, Meta(description="Whether people may make their own accounts.")] = False
+    sign_up: Annotated[bool, Meta(description="Allow visitors to register an account.")] = False
     allow_cross_repository_dependencies: Annotated[
-        bool, Meta(description="Whether an issue may depend on one of another repository.")
+        bool, Meta(description="Allow issues to depend on issues of other repositories.")
     ] = True
     cors_origins: Annotated[
         str,
-        Meta(min_length=1, description="The sites whose scripts may use the API, separated by commas; * is all."),
+        Meta(
+            min_length=1,
+            description="Origins whose scripts may use the API (CORS), separated by commas; * allows all.",
+        ),
     ] = "*"
-    max_push_mb: Annotated[int, Meta(ge=1, le=1_048_576, description="How many megabytes one push may bring.")] = (
-        2048
-    )
+    max_push_mb: Annotated[int, Meta(ge=1, le=1_048_576, description="Maximum size of a push in MiB.")] = 2048
     max_lfs_mb: Annotated[
-        int, Meta(ge=1, le=1_048_576, description="How many megabytes one large file (LFS) may have.")
+        int,
+        Meta(ge=1, le=1_048_576, description="Maximum size of an LFS object, and of a file of a release, in MiB."),
     ] = 16_384
     allow_missing_lfs_objects: Annotated[
         bool,
-        Meta(description="Accept a push with LFS pointers whose objects are missing; it cannot be cloned whole."),
+        Meta(
+            description="Accept pushes of LFS pointers whose objects were not uploaded; clones of such a "
+            "repository are incomplete.",
+        ),
     ] = False
     max_file_mb: Annotated[
-        int, Meta(ge=1, le=4096, description="How many megabytes one request that writes files may bring.")
+        int, Meta(ge=1, le=4096, description="Maximum size of the files in one API request in MiB.")
     ] = 100
     durable_writes: Annotated[
         bool,
         Meta(
-            description="Whether a commit through the API is on the disk before it is answered; false is faster, "
-            "and a power cut may take back the last commits."
+            description="Sync a commit made through the API to disk (fsync) before the response is sent; without "
+            "it commits are faster, and a power failure can lose the most recent ones.",
         ),
     ] = True
     posted_reads_need_write: Annotated[
         bool,
-        Meta(description="Whether reading many files with POST takes permission to write, as clients know it."),
+        Meta(
+            description="Require write permission to read the contents of several files with POST; if disabled, "
+            "read permission is enough, as in Gitea.",
+        ),
     ] = True
     chat_imports_by_visitors: Annotated[
         bool,
-        Meta(description="Whether people who are not logged in may have chat backups in repositories read."),
+        Meta(description="Read chat backups in public repositories for visitors who are not logged in."),
     ] = False
     chat_imports_per_hour: Annotated[
         int,
         Meta(
             ge=1,
             le=100_000,
-            description="How many chat backups are read in an hour for an account or address.",
+            description="Maximum number of chat backups that are read per hour for one user or address.",
         ),
     ] = 60
     chat_import_memory_mb: Annotated[
@@ -248,19 +282,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=128,
             le=1_048_576,
-            description="How many megabytes of memory reading one chat backup may take; a conversation from an "
-            "encrypted one may have a quarter of that.",
+            description="Maximum memory of the process that reads a chat backup in MiB; a conversation of an "
+            "encrypted backup may take a quarter of it.",
         ),
     ] = 1024
     chat_import_seconds: Annotated[
-        int, Meta(ge=1, le=86_400, description="How many seconds reading one chat backup may take.")
+        int, Meta(ge=1, le=86_400, description="Maximum time in seconds for reading a chat backup.")
     ] = 600
     chat_import_output_mb: Annotated[
         int,
         Meta(
             ge=1,
             le=1_048_576,
-            description="How many megabytes a chat backup that is shown may have, and what is made from it.",
+            description="Maximum size in MiB of a chat backup that is shown, and of what is extracted from it.",
         ),
     ] = 1024
     chat_cache_mb: Annotated[
@@ -268,7 +302,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=16_777_216,
-            description="How many megabytes all conversations read from chat backups may take in the data folder.",
+            description="Maximum size in MiB of the cache of conversations in the data folder.",
         ),
     ] = 4096
     chat_cache_owner_mb: Annotated[
@@ -276,7 +310,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=16_777_216,
-            description="How many of these megabytes the repositories and uploads of one owner may take.",
+            description="Maximum share of that cache in MiB for the repositories and uploads of one owner.",
         ),
     ] = 2048
     chat_storage_mb: Annotated[
@@ -284,93 +318,101 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=16_777_216,
-            description="How many megabytes of chat backups one user may upload; 0 lets nobody upload any.",
+            description="Maximum size in MiB of the chat backups that one user may upload; 0 turns uploads off.",
         ),
     ] = 10_240
     s3_bucket: Annotated[
         str | None,
-        Meta(description="The bucket large files are kept in; unset means the data folder."),
+        Meta(
+            description="The S3 bucket for repositories, LFS objects, attachments and uploads; if unset, they are "
+            "stored in the data folder.",
+        ),
     ] = None
-    s3_endpoint: Annotated[
-        str | None, Meta(description="The address of the S3 service, when it is not Amazon's.")
-    ] = None
+    s3_endpoint: Annotated[str | None, Meta(description="The URL of the S3 service, if it is not Amazon's.")] = (
+        None
+    )
     s3_region: Annotated[str, Meta(min_length=1, description="The region of the bucket.")] = "us-east-1"
-    s3_access_key: Annotated[Secret | None, Meta(description="The key id that may use the bucket.")] = None
-    s3_secret_key: Annotated[Secret | None, Meta(description="The secret that goes with the key id.")] = None
+    s3_access_key: Annotated[Secret | None, Meta(description="The access key ID for the bucket.")] = None
+    s3_secret_key: Annotated[Secret | None, Meta(description="The secret access key for the bucket.")] = None
     secret_key: Annotated[
         Secret | None,
         Meta(
-            description="The key that seals the secrets of webhooks in the database; of several, separated by "
-            "commas, the first seals and all open. Unset means the file secret.key in the data folder."
+            description="The key that encrypts secrets in the database (of webhooks, mirrors, two-factor "
+            "authentication and the SSH host key). To rotate it, separate several keys by commas: the "
+            "first encrypts, all decrypt. If unset, the file secret.key in the data folder is used.",
         ),
     ] = None
     webhooks: Annotated[
-        bool, Meta(description="Whether there are webhooks; false refuses them, and nothing is sent.")
+        bool, Meta(description="Enable webhooks; if disabled, none can be created and none is sent.")
     ] = True
     webhook_tries: Annotated[
         int,
-        Meta(ge=1, le=30, description="How often a webhook's receiver is tried before the webhook is paused."),
+        Meta(
+            ge=1, le=30, description="Number of failed attempts of a delivery after which the webhook is paused."
+        ),
     ] = 8
     webhook_timeout: Annotated[
-        int, Meta(ge=1, le=25, description="How many seconds a webhook's receiver may take, redirects included.")
+        int, Meta(ge=1, le=25, description="Timeout of a delivery in seconds, including redirects.")
     ] = 10
     webhook_history_days: Annotated[
-        int, Meta(ge=1, le=3650, description="How many days deliveries of webhooks that ended are kept.")
+        int, Meta(ge=1, le=3650, description="Number of days for which finished deliveries are kept.")
     ] = 7
     webhook_allowed_hosts: Annotated[
         str,
         Meta(
             min_length=1,
-            description="Where webhooks may be sent to, separated by commas: external (the public internet), "
+            description="Hosts webhooks may be sent to, separated by commas: external (the public internet), "
             "private, loopback, networks, patterns of host names, or *.",
         ),
     ] = "external"
-    webhook_verify_tls: Annotated[
-        bool, Meta(description="Whether the certificates of webhooks' receivers are checked.")
-    ] = True
+    webhook_verify_tls: Annotated[bool, Meta(description="Verify the TLS certificates of webhook receivers.")] = (
+        True
+    )
     webhook_proxy_url: Annotated[
         Secret | None,
-        Meta(description="The proxy webhooks are sent through, which then decides what can be reached."),
+        Meta(description="The URL of an HTTP proxy for webhooks, which then decides which hosts can be reached."),
     ] = None
     webhook_proxy_hosts: Annotated[
         str,
         Meta(
             min_length=1,
-            description="The hosts that are reached through the proxy, as patterns separated by commas.",
+            description="Patterns of the hosts that are reached through the proxy, separated by commas.",
         ),
     ] = "*"
     webhook_senders: Annotated[
-        int, Meta(ge=1, le=1000, description="How many webhooks are sent to side by side.")
+        int, Meta(ge=1, le=1000, description="Maximum number of deliveries at the same time.")
     ] = 100
     migration_allowed_hosts: Annotated[
         str,
         Meta(
             min_length=1,
-            description="Where repositories may be migrated and mirrored from and to, separated by commas: "
-            "external (the public internet), private, loopback, networks, patterns of host names, or *.",
+            description="Hosts repositories may be migrated and mirrored from and to, separated by commas: "
+            "external (the public internet), private, loopback, networks, patterns of host names, or "
+            "*.",
         ),
     ] = "external"
     migration_timeout: Annotated[
-        int, Meta(ge=1, le=86_400, description="How many seconds fetching a repository from elsewhere may take.")
+        int,
+        Meta(ge=1, le=86_400, description="Maximum time in seconds for fetching a repository from another host."),
     ] = 3600
     migration_max_mb: Annotated[
         int,
         Meta(
             ge=1,
             le=1_000_000,
-            description="How large a repository from elsewhere may be, in MiB; its release files and LFS objects "
-            "together may have as much again.",
+            description="Maximum size of a migrated repository in MiB; its release files and LFS objects together "
+            "may take as much again.",
         ),
     ] = 4096
     demo: Annotated[
-        bool, Meta(description="Whether the first start fills an empty data folder with something to look at.")
+        bool, Meta(description="Create demo content at the first start, if the data folder is empty.")
     ] = False
-    session_days: Annotated[int, Meta(ge=1, le=3650, description="How many days a browser stays logged in.")] = 30
+    session_days: Annotated[int, Meta(ge=1, le=3650, description="Number of days a browser stays logged in.")] = 30
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Meta(description="The least important events still logged.")
+        Literal["debug", "info", "warning", "error"], Meta(description="The minimum level of logged events.")
     ] = "info"
     log_format: Annotated[
-        Literal["text", "json"], Meta(description="How a log line is written: for people or for programs.")
+        Literal["text", "json"], Meta(description="The format of log lines: text for people, json for programs.")
     ] = "text"
 
 
