@@ -39,7 +39,7 @@ def line_of(repository: Repository) -> RepositoryLine:
         repository.is_private,
         repository.is_archived,
         repository.is_empty,
-        max(repository.updated_at, repository.pushed_at),
+        repository.updated_at,
         repository.open_issues if repository.has_issues else 0,
     )
 
