@@ -38,11 +38,11 @@ KeyFilesOption = Annotated[
     ),
 ]
 ToOption = Annotated[
-    OutputFormat | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
+    OutputFormat | None, typer.Option("--to", help="The output format, if the file name does not determine it.")
 ]
 NamesOption = Annotated[
     Literal["spec", "signal"],
-    typer.Option("--names", help="The spelling of JSON names: of the specification, or of Signal's programs."),
+    typer.Option("--names", help="The JSON field names: those of the specification or of Signal's apps."),
 ]
 NewKeyOption = Annotated[
     Path | None, typer.Option("--new-key-file", help="The keys to encrypt with. Default: those of the source.")
@@ -246,7 +246,7 @@ def crop_backup(
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option("--until", help="Keep what was sent up to then, that day, month or year included."),
+        typer.Option("--until", help="Keep messages sent up to the end of this day, month or year."),
     ] = None,
     without_media: Annotated[
         bool,

@@ -25,11 +25,12 @@ def convert_backup(
     ],
     *,
     to: Annotated[
-        OutputFormat | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
+        OutputFormat | None,
+        typer.Option("--to", help="The output format, if the file name does not determine it."),
     ] = None,
     names: Annotated[
         Literal["spec", "signal"],
-        typer.Option("--names", help="The spelling of JSON names: of the specification, or of Signal's programs."),
+        typer.Option("--names", help="The JSON field names: those of the specification or of Signal's apps."),
     ] = "spec",
     new_key_file: Annotated[
         Path | None,

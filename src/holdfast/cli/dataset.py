@@ -11,10 +11,9 @@ from rich.text import Text
 
 from holdfast import backup
 from holdfast.backup import DatasetBuild
-from holdfast.cli.diff_output import counted
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.lazy_commands import lazy_group
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable
 from holdfast.cli.times import ZoneOption, zone_of
 
 __all__ = ["build", "group", "search", "stats", "validate"]
@@ -83,7 +82,7 @@ def build(
         int | None,
         typer.Option("--workers", help="Processes to use. Default: one for each core.", min=1, max=1024),
     ] = None,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Also write what has not changed.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Also build backups that have not changed.")] = False,
     json: JsonOption = False,
 ) -> int:
     """Write backups as Parquet tables into a folder or an S3 bucket; only what changed is written again.
@@ -134,9 +133,9 @@ def show_build(build: DatasetBuild) -> None:
     if len(build.failed) > SHOWN:
         out.print(f"... and {len(build.failed) - SHOWN:,} more; --json lists all")
     out.print(
-        f"{counted(len(build.written), 'backup')} written, {len(build.unchanged):,} unchanged, "
+        f"{count_of(len(build.written), 'backup')} written, {len(build.unchanged):,} unchanged, "
         f"{len(build.failed):,} failed; "
-        f"{counted(build.messages, 'message')} in {counted(build.backups, 'backup')}."
+        f"{count_of(build.messages, 'message')} in {count_of(build.backups, 'backup')}."
     )
 
 
@@ -190,7 +189,7 @@ def stats(target: DatasetArgument, *, json: JsonOption = False) -> None:
         print_json(statistics)
         return
     out = console()
-    out.print(counted(statistics.backups, "backup"))
+    out.print(count_of(statistics.backups, "backup"))
     sections = (
         ("table", statistics.rows),
         ("month", statistics.months),
@@ -221,5 +220,5 @@ def validate(target: DatasetArgument, *, json: JsonOption = False) -> int:
         out = console()
         for fault in faults:
             out.print(Text(f"{printable(fault.backup)}: {printable(fault.problem)}"))
-        out.print("The dataset is whole." if not faults else f"{counted(len(faults), 'problem')}.")
+        out.print("The dataset is whole." if not faults else f"{count_of(len(faults), 'problem')}.")
     return ExitCode.NO if faults else ExitCode.FINE

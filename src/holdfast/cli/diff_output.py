@@ -16,7 +16,7 @@ from holdfast.backup.compare.field_changes import FieldChange, RecordChange
 from holdfast.backup.compare.merge import MergeResult
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.dates import moment
-from holdfast.cli.output import printable
+from holdfast.cli.output import count_of, printable
 
 __all__ = ["JsonDiffWriter", "TextDiffWriter", "conflict_line", "document", "show", "show_cropped", "show_merged"]
 
@@ -111,7 +111,7 @@ def shorten(text: str) -> str:
 def show(out: Console, difference: Difference) -> None:
     """Print a difference."""
     if difference.same:
-        out.print(f"no difference: {counted(difference.messages_after, 'message')} in both")
+        out.print(f"no difference: {count_of(difference.messages_after, 'message')} in both")
         return
     for heading, changes in (("settings", difference.settings),):
         if changes:
@@ -131,14 +131,9 @@ def show(out: Console, difference: Difference) -> None:
         sum(getattr(chat, name) for chat in difference.chats) for name in ("added", "removed", "changed")
     )
     out.print(
-        f"{difference.messages_before:,} → {counted(difference.messages_after, 'message')}: "
+        f"{difference.messages_before:,} → {count_of(difference.messages_after, 'message')}: "
         f"{added:,} added, {removed:,} removed, {changed:,} changed"
     )
-
-
-def counted(number: int, noun: str) -> str:
-    """Format a count with its noun."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def show_record(out: Console, record: RecordChange) -> None:
@@ -209,24 +204,24 @@ def show_merged(out: Console, target: Path, result: MergeResult) -> None:
     """Print the result of a merge."""
     out.print(
         Text(
-            f"{target}: {counted(result.messages, 'message')}; {result.only_older:,} only in an older backup, "
-            f"{result.only_newer:,} only in a newer one, {counted(result.conflicts, 'conflict')}"
+            f"{target}: {count_of(result.messages, 'message')}; {result.only_older:,} only in an older backup, "
+            f"{result.only_newer:,} only in a newer one, {count_of(result.conflicts, 'conflict')}"
         )
     )
     if result.differing:
         out.print(f"messages that differed: {kinds(result.differing)}")
     if result.written.attachments:
-        out.print(f"{counted(result.written.attachments, 'attachment')} copied")
+        out.print(f"{count_of(result.written.attachments, 'attachment')} copied")
 
 
 def show_cropped(out: Console, target: Path, result: CropResult) -> None:
     """Print the result of a crop."""
     out.print(
         Text(
-            f"{target}: {result.messages:,} of {counted(result.messages_before, 'message')}, "
-            f"{result.chats:,} of {counted(result.chats_before, 'chat')}, "
-            f"{result.recipients:,} of {counted(result.recipients_before, 'recipient')}"
+            f"{target}: {result.messages:,} of {count_of(result.messages_before, 'message')}, "
+            f"{result.chats:,} of {count_of(result.chats_before, 'chat')}, "
+            f"{result.recipients:,} of {count_of(result.recipients_before, 'recipient')}"
         )
     )
     if result.written.attachments:
-        out.print(f"{counted(result.written.attachments, 'attachment')} copied")
+        out.print(f"{count_of(result.written.attachments, 'attachment')} copied")

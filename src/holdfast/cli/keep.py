@@ -22,11 +22,10 @@ from holdfast.backup.errors import ArchiveBusy, KeyRefused, UnreadableBackup
 from holdfast.backup.folder_import import find_sources
 from holdfast.backup.folder_state import list_files
 from holdfast.cli.check import list_lost
-from holdfast.cli.diff_output import counted
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.key_store import delete_key, has_keyring, load_key, store_key
 from holdfast.cli.keys import VARIABLE, AccountOption, KeyFileOption, KeyOption, ask, gather_keys
-from holdfast.cli.output import JsonOption, console, print_error, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, count_of, print_error, print_json, print_note, printable
 from holdfast.cli.passphrases import EncryptOption, PassphraseFileOption, passphrase_for
 from holdfast.cli.times import Zone, ZoneOption, zone_of
 from holdfast.errors import HoldfastError
@@ -86,10 +85,10 @@ def keep_folder(
     encrypt: EncryptOption = False,
     passphrase_file: PassphraseFileOption = None,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Stay, and do it again whenever the folder has changed.")
+        bool, typer.Option("--watch", help="Keep running, and repeat this whenever the folder changes.")
     ] = False,
     every: Annotated[
-        int, typer.Option("--every", help="With --watch: seconds between two looks.", min=1, max=86_400)
+        int, typer.Option("--every", help="With --watch: the polling interval in seconds.", min=1, max=86_400)
     ] = EVERY_S,
     remember_key: Annotated[
         bool, typer.Option("--remember-key", help="Store the key in the system's keyring.")
@@ -103,7 +102,7 @@ def keep_folder(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Keep a phone's backup folder safe: import, verify and report, once or again and again.
+    """Import a phone's backup folder into an archive, verify it and report, once or continuously.
 
     Every snapshot of the folder is validated and imported into the archive, unless it is there already, and every
     attachment is decrypted, verified and copied beside the archive. Nothing is ever removed. It can be interrupted
@@ -268,42 +267,42 @@ def show_snapshot(out: Console, snapshot: KeptSnapshot, kept: Kept, times: Zone)
         out.print(Text(f"  `{command}` may save what is left."))
         return
     when = times.time(snapshot.made_ms)
-    facts = f"{counted(snapshot.messages, 'message')} and {counted(snapshot.attachments, 'attachment')}"
+    facts = f"{count_of(snapshot.messages, 'message')} and {count_of(snapshot.attachments, 'attachment')}"
     if snapshot.known and not snapshot.copied:
         out.print(f"Backup of {when}: {facts}, all known.")
     else:
         news = [
-            counted(snapshot.new, "new message"),
+            count_of(snapshot.new, "new message"),
             *([f"{snapshot.changed:,} changed"] if snapshot.changed else []),
-            *([counted(snapshot.copied, "new file")] if snapshot.copied else []),
+            *([count_of(snapshot.copied, "new file")] if snapshot.copied else []),
         ]
         out.print(f"Backup of {when}: {facts}; {', '.join(news)}.")
     if snapshot.vanished:
         out.print(
-            f"  {counted(snapshot.vanished, 'message')} of earlier backups {are(snapshot.vanished)} no longer in "
+            f"  {count_of(snapshot.vanished, 'message')} of earlier backups {are(snapshot.vanished)} no longer in "
             "it. The archive keeps them: `holdfast archive vanished` lists them."
         )
     if snapshot.damaged_files:
         out.print(
-            f"  {counted(snapshot.damaged_files, 'attachment file')} of the folder {are(snapshot.damaged_files)} "
+            f"  {count_of(snapshot.damaged_files, 'attachment file')} of the folder {are(snapshot.damaged_files)} "
             "missing or damaged by now, but the archive has a good copy."
         )
     if snapshot.errors:
-        out.print(Text(f"  {counted(snapshot.errors, 'record')} cannot be read as the format says:", "bold red"))
+        out.print(Text(f"  {count_of(snapshot.errors, 'record')} cannot be read as the format says:", "bold red"))
         for finding in snapshot.findings[:SHOWN]:
             out.print(Text(f"    {printable(finding)}"))
         if snapshot.errors > SHOWN:
             out.print("    `holdfast backup validate` lists them all.")
     if snapshot.lost_count:
         out.print(
-            Text(f"  {counted(snapshot.lost_count, 'attachment')} {are(snapshot.lost_count)} lost:", "bold red")
+            Text(f"  {count_of(snapshot.lost_count, 'attachment')} {are(snapshot.lost_count)} lost:", "bold red")
         )
         list_lost(out, snapshot.lost[:SHOWN], times)
         if snapshot.lost_count > SHOWN:
             out.print(f"    and {snapshot.lost_count - SHOWN:,} more; `holdfast backup check` lists them.")
     if snapshot.not_on_device:
         out.print(
-            f"  {counted(snapshot.not_on_device, 'attachment')} {were(snapshot.not_on_device)} not on the phone "
+            f"  {count_of(snapshot.not_on_device, 'attachment')} {were(snapshot.not_on_device)} not on the phone "
             "itself when it made the backup."
         )
 
@@ -331,9 +330,9 @@ def summary(kept: Kept, times: Zone) -> str:
     lost = sum(snapshot.lost_count for snapshot in kept.snapshots)
     errors = sum(snapshot.errors for snapshot in kept.snapshots if not snapshot.problem)
     reasons = [
-        *([f"{counted(unread, 'backup')} could not be read"] if unread else []),
-        *([f"{counted(lost, 'attachment')} {are(lost)} lost"] if lost else []),
-        *([f"{counted(errors, 'record')} could not be read"] if errors else []),
+        *([f"{count_of(unread, 'backup')} could not be read"] if unread else []),
+        *([f"{count_of(lost, 'attachment')} {are(lost)} lost"] if lost else []),
+        *([f"{count_of(errors, 'record')} could not be read"] if errors else []),
     ]
     return f"Not everything is here: {', '.join(reasons) or 'there is no backup in the folder'}."
 

@@ -18,7 +18,7 @@ __all__ = ["app", "main"]
 
 COMMANDS: Final = {
     "keep": (
-        "Keep a phone's backup folder safe: import, verify and report, once or again and again.",
+        "Import a phone's backup folder into an archive, verify it and report, once or continuously.",
         "holdfast.cli.keep:keep_folder",
     ),
     "backup": (

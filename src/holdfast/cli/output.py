@@ -22,6 +22,7 @@ __all__ = [
     "JsonOutput",
     "byte_progress",
     "console",
+    "count_of",
     "count_progress",
     "print_error",
     "print_json",
@@ -32,7 +33,7 @@ __all__ = [
     "waiting",
 ]
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 Item = TypeVar("Item")
 
@@ -146,6 +147,11 @@ class JsonOutput:
     """Whether the command has printed its JSON document."""
 
     printed = False
+
+
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
+    """Format a count with its noun: `1 file`, `2,000 files`, `2 repositories`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def print_json_error(message: str, status: int) -> None:

@@ -13,7 +13,7 @@ from holdfast.backup.repairs.log import default_log_path, read_log
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, console, print_json, printable
+from holdfast.cli.output import JsonOption, console, count_of, print_json, printable
 from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["repair_backup"]
@@ -49,7 +49,8 @@ def repair_backup(
         Literal["remote", "transfer", "takeout"], typer.Option("--purpose", help="The purpose of the backup.")
     ] = "remote",
     to: Annotated[
-        OutputFormat | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
+        OutputFormat | None,
+        typer.Option("--to", help="The output format, if the file name does not determine it."),
     ] = None,
     force: ForceOption = False,
     key_file: KeyFileOption = None,
@@ -107,18 +108,14 @@ def show(result: Repair) -> None:
     left = [
         f"{frame_name(finding.frame)}: {finding.rule}{path_suffix(finding.path)}: {finding.problem} "
         + ("Kept; --drop would remove it." if finding.needs_drop else "Cannot be repaired.")
-        for finding in result.unmended
+        for finding in result.remaining_errors
     ]
-    print_some(left, Counter(finding.rule for finding in result.unmended))
+    print_some(left, Counter(finding.rule for finding in result.remaining_errors))
     lost = sum(step.loses for step in result.steps)
     repairs = count_of(len(result.steps), "repair") + (f", {lost:,} of which removed data" if lost else "")
-    verdict = "is valid" if result.passes else f"is not valid: {count_of(len(result.unmended), 'error')} left"
+    remaining = count_of(len(result.remaining_errors), "error")
+    verdict = "is valid" if result.passes else f"is not valid: {remaining} left"
     out.print(f"{repairs}; under `{result.profile}`, edition `{result.edition}`, the result {verdict}")
-
-
-def count_of(number: int, noun: str) -> str:
-    """Format a count with its noun."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def frame_name(frame: int | None) -> str:

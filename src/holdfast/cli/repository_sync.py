@@ -32,7 +32,7 @@ from holdfast.cli.api_client import (
     RemoteRefused,
 )
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, read_file
-from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
 from holdfast.cli.summary import human_size
 from holdfast.errors import HoldfastError
@@ -57,7 +57,7 @@ TokenOption = Annotated[
     str | None,
     typer.Option("--token", help="The token itself. Others can see it in the list of processes."),
 ]
-BranchOption = Annotated[str | None, typer.Option("--branch", help="The branch; by default the main one.")]
+BranchOption = Annotated[str | None, typer.Option("--branch", help="The branch. Default: the default branch.")]
 
 
 class PublicRepository(HoldfastError):
@@ -159,14 +159,14 @@ def push_backup(
     token: TokenOption = None,
     branch: BranchOption = None,
     message: Annotated[
-        str | None, typer.Option("--message", "-m", help="The commit's message, instead of what has changed.")
+        str | None, typer.Option("--message", "-m", help="The commit message. Default: a summary of the changes.")
     ] = None,
     allow_public: Annotated[
         bool,
         typer.Option(
             "--allow-public",
             "--yes",
-            help="Do not ask before storing what is not encrypted where anybody reads it.",
+            help="Do not ask before storing an unencrypted backup in a public repository.",
         ),
     ] = False,
     key_file: KeyFileOption = None,
@@ -435,8 +435,8 @@ def commit_message(
                 return f"Encrypted archive\n\n{size}.\n"
             with archives.open(file) as opened:
                 chats = opened.chats()
-            messages = count_with_noun(sum(chat.messages for chat in chats), "message")
-            return f"Archive: {messages} in {count_with_noun(len(chats), 'chat')}\n\n{size}.\n"
+            messages = count_of(sum(chat.messages for chat in chats), "message")
+            return f"Archive: {messages} in {count_of(len(chats), 'chat')}\n\n{size}.\n"
         info = backup.info(file, keys)
     except KeyIncomplete:
         print_note("note: it is encrypted, so the commit does not say what changed; --key-file lets it")
@@ -446,7 +446,7 @@ def commit_message(
         return f"Snapshot {target.path} ({size})"
     counts = info.counts
     made_at = f"{info.header.made_at:%Y-%m-%d %H:%M} UTC" if info.header.made_at else "an unknown time"
-    now = f"{count_with_noun(counts['chatItem'], 'message')} in {count_with_noun(counts['chat'], 'chat')}"
+    now = f"{count_of(counts['chatItem'], 'message')} in {count_of(counts['chat'], 'chat')}"
     facts = f"Made at {made_at}; {now}, {size}."
     if old is None:
         return f"First snapshot: {now}\n\n{facts}\n"
@@ -477,16 +477,11 @@ def summary_of(difference: Difference) -> str:
     edited = sum(chat.changed for chat in difference.chats)
     new = sum(1 for chat in difference.chats if chat.before == 0 and chat.added)
     parts = [
-        count_with_noun(added, "message") + " added" if added else "",
-        count_with_noun(edited, "message") + " changed" if edited else "",
-        count_with_noun(removed, "message") + " gone" if removed else "",
-        count_with_noun(new, "chat") + " new" if new else "",
-        count_with_noun(len(difference.records), "record") + " changed" if difference.records else "",
+        count_of(added, "message") + " added" if added else "",
+        count_of(edited, "message") + " changed" if edited else "",
+        count_of(removed, "message") + " gone" if removed else "",
+        count_of(new, "chat") + " new" if new else "",
+        count_of(len(difference.records), "record") + " changed" if difference.records else "",
     ]
     changes = ", ".join(part for part in parts if part)
     return f"Snapshot: {changes}" if changes else "Snapshot: nothing new"
-
-
-def count_with_noun(count: int, noun: str) -> str:
-    """Format a count with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -21,8 +21,8 @@ __all__ = ["make_sample"]
 def make_sample(
     target: Annotated[Path, typer.Argument(help="The file to write; `-` is standard output.")],
     *,
-    messages: Annotated[int, typer.Option("--messages", min=1, help="How many messages to make up.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed gives another history.")] = 1,
+    messages: Annotated[int, typer.Option("--messages", min=1, help="The number of messages to generate.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of the random generator.")] = 1,
     edition: Annotated[
         Literal["spec", "current"],
         typer.Option("--edition", help="Keep to the specification, or use what was added to the format since."),

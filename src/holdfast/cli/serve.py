@@ -17,7 +17,7 @@ import typer
 
 from holdfast import __version__, backup, logs
 from holdfast.cli.demo_package import require_demo_package
-from holdfast.cli.output import console
+from holdfast.cli.output import console, count_of
 from holdfast.cli.settings import ConfigOption, gather
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
@@ -63,11 +63,13 @@ def address(settings: Settings, port: int) -> str:
 def serve(
     context: typer.Context,
     *,
-    data: Annotated[Path | None, typer.Option("--data", help="The folder that holds everything.")] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="The data folder.")] = None,
     host: Annotated[str | None, typer.Option("--host", help="The address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option("--port", help="The port to listen on; 0 picks a free one.")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", help="The port to listen on; 0 chooses a free port.")
+    ] = None,
     demo: Annotated[
-        bool | None, typer.Option("--demo/--no-demo", help="Fill an empty data folder with something to look at.")
+        bool | None, typer.Option("--demo/--no-demo", help="Create demo content in an empty data folder.")
     ] = None,
     config: ConfigOption = None,
 ) -> None:
@@ -236,4 +238,4 @@ def open_storage(settings: Settings) -> None:
 def show_adoption(adopted: int, total: int) -> None:
     """Print how many repositories of an earlier version were adopted."""
     if adopted == total or not adopted % 100:
-        console().print(f"adopted {adopted} of {total} repositories")
+        console().print(f"adopted {adopted:,} of {count_of(total, 'repository', 'repositories')}")

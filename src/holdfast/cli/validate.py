@@ -15,7 +15,7 @@ from holdfast.backup.rules.validator import start_validation
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, byte_progress, console, print_json
+from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json
 
 __all__ = ["RuleOutput", "ValidationFindingOutput", "list_rules", "validate_backup"]
 
@@ -176,11 +176,7 @@ def rule_table(by_rule: Counter[Rule], validation: ValidationRun) -> Text:
 def verdict(name: str, validation: ValidationRun) -> Text:
     """Return the verdict in one line."""
     counts = validation.counts
-    named = [
-        f"{counts[severity]:,} {severity}{'' if counts[severity] == 1 else 's'}"
-        for severity in Severity
-        if counts[severity]
-    ]
+    named = [count_of(counts[severity], severity) for severity in Severity if counts[severity]]
     if not validation.readable:
         rest = f": {', '.join(named)}, and nothing in it can be read ({validation.profile})"
         return Text.assemble(f"{name} is ", ("not valid", "bold red"), rest)

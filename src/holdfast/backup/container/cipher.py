@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from holdfast.backup.container.chunks import Sink, as_file, read_chunks
-from holdfast.backup.container.faults import OnFault, tell
+from holdfast.backup.container.faults import OnFault, report_fault
 from holdfast.backup.container.keys import MessageKeys
 from holdfast.backup.container.metadata import FORWARD_SECRECY_LIMIT, ForwardSecrecy
 from holdfast.backup.container.padding import padded
@@ -82,7 +82,7 @@ def find_layout(source: BinaryIO, *, on_fault: OnFault | None = None) -> Contain
     blocks = (end - begin) // BLOCK - 1
     if blocks < 1:
         raise fault
-    tell(fault, on_fault)
+    report_fault(fault, on_fault)
     return replace(layout, span=Span(begin, begin + (1 + blocks) * BLOCK + MAC), cut=True)
 
 
@@ -103,7 +103,7 @@ def _modern_layout(source: BinaryIO, end: int, on_fault: OnFault | None) -> Cont
         forward_secrecy = ForwardSecrecy.parse(raw, offset=begin)
     except DamagedContainer as fault:
         # The token is part of the keys; the encrypted token in the file is not needed for decryption.
-        tell(fault, on_fault)
+        report_fault(fault, on_fault)
     return ContainerLayout(Span(begin + size, end), forward_secrecy, modern=True)
 
 
@@ -124,7 +124,7 @@ def decrypt(
                 problem = (
                     "the key fits, but the file was changed or cut since it was written: its MAC does not match"
                 )
-                tell(DamagedContainer(problem, part=Part.MAC, offset=layout.span.mac), on_fault)
+                report_fault(DamagedContainer(problem, part=Part.MAC, offset=layout.span.mac), on_fault)
             return as_file(unproven(source, layout.span, keys))
         raise WrongKey(f"the key does not fit this file, or its first bytes are damaged{_version_hint(layout)}")
     if not gzip:
@@ -140,7 +140,7 @@ def _content(opened: VerifiedSpan, on_fault: OnFault | None) -> Iterator[bytes]:
         raise DamagedBackup(problem, offset=opened.span.mac) from None
     except BadPadding as padding:
         problem = "the encrypted content does not end as it must, although it is as it was written"
-        tell(DamagedContainer(problem, part=Part.PADDING, offset=opened.span.mac), on_fault)
+        report_fault(DamagedContainer(problem, part=Part.PADDING, offset=opened.span.mac), on_fault)
         yield padding.content
 
 

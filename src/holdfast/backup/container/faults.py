@@ -6,13 +6,13 @@ from typing import TypeAlias
 from holdfast.backup.errors import BackupError, DamagedBackup, DamagedContainer, FolderIncomplete
 from holdfast.backup.parts import Part
 
-__all__ = ["Fault", "OnFault", "reason_for", "tell"]
+__all__ = ["Fault", "OnFault", "reason_for", "report_fault"]
 
 Fault: TypeAlias = DamagedContainer | FolderIncomplete
 OnFault: TypeAlias = Callable[[Fault], None]
 
 
-def tell(fault: Fault, on_fault: OnFault | None) -> None:
+def report_fault(fault: Fault, on_fault: OnFault | None) -> None:
     """Report a fault to a callback, or raise it if there is none."""
     if on_fault is None:
         raise fault

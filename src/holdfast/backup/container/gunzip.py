@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import BinaryIO, Final, Self
 
 from holdfast.backup.container.chunks import CHUNK, Sink, as_file
-from holdfast.backup.container.faults import OnFault, tell
+from holdfast.backup.container.faults import OnFault, report_fault
 from holdfast.backup.errors import DamagedContainer, OversizedBackup
 from holdfast.backup.parts import Part
 from holdfast.backup.public import public
@@ -29,7 +29,7 @@ DeflateError: Final[type[Exception]] = deflate.error  # type: ignore[assignment]
 GZIP: Final = 31  # window of 32 KiB, gzip header and trailer
 FEED: Final = 1 << 18
 # The size of the pieces in which damaged data are decompressed, to find the first damaged byte.
-SIP: Final = 1 << 12
+PIECE: Final = 1 << 12
 STREAM: Final = "compressed stream"
 # The messages of zlib for a checksum that does not match.
 CHECKSUMS: Final = frozenset({"incorrect data check", "incorrect length check"})
@@ -93,13 +93,13 @@ def _inflated(source: BinaryIO, limits: GunzipLimits, on_fault: OnFault | None) 
             if before is None:
                 raise DamagedContainer(problem, part=part, offset=begin, stream=STREAM) from None
             good = yield from _up_to_damage(before, data)
-            tell(DamagedContainer(problem, part=part, offset=begin + good, stream=STREAM), on_fault)
+            report_fault(DamagedContainer(problem, part=part, offset=begin + good, stream=STREAM), on_fault)
             return
         ended = inflater.eof
         # At the end of the input, further calls return what is left in the decompressor.
         if not data and not content and not ended:
             problem = "the compressed data ends too early"
-            tell(DamagedContainer(problem, part=Part.COMPRESSION, offset=fed, stream=STREAM), on_fault)
+            report_fault(DamagedContainer(problem, part=Part.COMPRESSION, offset=fed, stream=STREAM), on_fault)
             return
         opened += len(content)
         limits.hold(opened, fed - len(inflater.unconsumed_tail))
@@ -113,15 +113,15 @@ def _up_to_damage(inflater: "deflate._Decompress", data: bytes) -> Generator[byt
 
     Return the number of undamaged bytes.
     """
-    for start in range(0, len(data), SIP):
-        sip = data[start : start + SIP]
+    for start in range(0, len(data), PIECE):
+        piece = data[start : start + PIECE]
         before = inflater.copy()  # type: ignore[attr-defined]  # not in the stubs
         try:
-            yield inflater.decompress(sip)
+            yield inflater.decompress(piece)
         except DeflateError:
-            for at in range(len(sip)):
+            for at in range(len(piece)):
                 try:
-                    yield before.decompress(sip[at : at + 1])
+                    yield before.decompress(piece[at : at + 1])
                 except DeflateError:
                     return start + at
     return len(data)

@@ -89,13 +89,13 @@ class Repair:
     edition: Edition
     purpose: Purpose
     steps: tuple[Step, ...]
-    unmended: tuple[RemainingError, ...]
+    remaining_errors: tuple[RemainingError, ...]
     kept: str | None = None
 
     @property
     def passes(self) -> bool:
         """Whether the result has no errors."""
-        return not self.unmended
+        return not self.remaining_errors
 
 
 @public
@@ -267,12 +267,12 @@ class ReadingFaults:
 
 
 def hint(source: RereadableBackup, damage: DamagedBackup) -> str:
-    """Return a hint for unreadable data."""
+    """Return what to do about unreadable data."""
     if isinstance(damage, DamagedContainer):
-        return "with --drop what follows is left out, and what can be read before it is kept"
+        return "--drop drops everything after this and keeps the records before it"
     if source.reading_faults is None:
-        return "give the file itself with --drop to have what can be read behind it looked for"
-    return "with --drop what cannot be read is left out, and what can be read behind it is kept"
+        return "pass the file itself with --drop to search for the records after it"
+    return "--drop drops the unreadable bytes and keeps the records after them"
 
 
 @redacted
@@ -336,9 +336,15 @@ def prepare_repair(source: RereadableBackup, options: RepairOptions) -> PlannedR
         )
     if isinstance(cut, DamagedContainer) and not options.drop:
         damage = damage or cut
-    plan = dataclasses.replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *remaining_errors))
+    plan = dataclasses.replace(
+        plan, steps=(*steps, *plan.steps), remaining_errors=(*plan.remaining_errors, *remaining_errors)
+    )
     planned = Repair(
-        Profile(options.profile), editions[0], Purpose(options.purpose), tuple(sorted_steps(plan)), plan.unmended
+        Profile(options.profile),
+        editions[0],
+        Purpose(options.purpose),
+        tuple(sorted_steps(plan)),
+        plan.remaining_errors,
     )
     return PlannedRepair(planned, plan, base, damage, tuple(gaps))
 

@@ -67,7 +67,7 @@ class RepairPlan:
     """
 
     steps: tuple[Step, ...]
-    unmended: tuple[RemainingError, ...]
+    remaining_errors: tuple[RemainingError, ...]
     places: dict[int, tuple[bytes, ...]] = field(repr=False)
     originals: dict[int, bytes] = field(repr=False)
 
@@ -85,7 +85,7 @@ def make_plan(source: Backup, check: Check, *, drop: bool = False) -> RepairPlan
             break
     else:
         builder.leave(check(apply_patches(source, builder.patches())))
-    return RepairPlan(tuple(builder.steps), tuple(builder.unmended), builder.places(), builder.originals())
+    return RepairPlan(tuple(builder.steps), tuple(builder.remaining_errors), builder.places(), builder.originals())
 
 
 @redacted
@@ -125,7 +125,7 @@ class PlanBuilder:
         self._current: dict[int, bytes] = {}
         self._originals: dict[int, bytes] = {}
         self.steps: list[Step] = []
-        self.unmended: list[RemainingError] = []
+        self.remaining_errors: list[RemainingError] = []
 
     def places(self) -> dict[int, tuple[bytes, ...]]:
         """Return the records that replace changed frames."""
@@ -147,7 +147,7 @@ class PlanBuilder:
 
     def repair_round(self, view: Backup, errors: list[Finding]) -> bool:
         """Repair the errors of a round where possible; return whether anything changed."""
-        self.unmended = []
+        self.remaining_errors = []
         by_number: dict[int, list[Finding]] = defaultdict(list)
         for finding in errors:
             if finding.frame:
@@ -178,7 +178,7 @@ class PlanBuilder:
     def leave(self, findings: Iterable[Finding]) -> None:
         """Record all errors as remaining."""
         numbers = self._numbers()
-        self.unmended = []
+        self.remaining_errors = []
         for finding in findings:
             if finding.severity is Severity.ERROR:
                 frame = numbers(finding.frame) if finding.frame else finding.frame
@@ -204,7 +204,7 @@ class PlanBuilder:
         """Repair a frame; return whether it changed."""
         steps: list[Step] = []
         remaining: list[tuple[Finding, bool]] = []
-        mended: list[Finding] = []
+        repaired: list[Finding] = []
         for finding in findings:
             fixes = finding.rule.repairs
             usable = [fix for fix in fixes if self._drop or not fix.loses]
@@ -218,7 +218,7 @@ class PlanBuilder:
                 return True
             elif applied.action not in (RepairAction.MOVE, RepairAction.MOVE_FIRST):
                 steps.append(make_step(frame_repair.frame, finding, applied))
-                mended.append(finding)
+                repaired.append(finding)
         new = frame_repair.encode()
         if new != frame_repair.record:
             self._save_original(frame_repair.frame, frame_repair.record)
@@ -226,7 +226,7 @@ class PlanBuilder:
             self.steps += steps
         else:
             # A repair without effect has not fixed the error.
-            remaining += [(finding, False) for finding in mended]
+            remaining += [(finding, False) for finding in repaired]
         for finding, needs_drop in remaining:
             self._add_remaining(frame_repair.frame, finding, needs_drop=needs_drop)
         return new != frame_repair.record
@@ -252,7 +252,9 @@ class PlanBuilder:
 
     def _add_remaining(self, frame: int | None, finding: Finding, *, needs_drop: bool) -> None:
         """Record a remaining error."""
-        self.unmended.append(RemainingError(frame, finding.rule.id, finding.path, finding.rule.wrong, needs_drop))
+        self.remaining_errors.append(
+            RemainingError(frame, finding.rule.id, finding.path, finding.rule.wrong, needs_drop)
+        )
 
 
 class FrameRepair:

@@ -127,7 +127,7 @@ def detail(raw: RawFinding, breach: Breach) -> str:
     if raw.rule == WHOLE:
         if not raw.extra:
             return ""
-        return f"{raw.extra:,} byte{'' if raw.extra == 1 else 's'} from byte {raw.offset:,} on passed over"
+        return f"{raw.extra:,} byte{'' if raw.extra == 1 else 's'} skipped at byte {raw.offset:,}"
     if raw.rule == UNKNOWN_FIELD:
         return f"field {raw.extra}"
     if raw.rule == UNKNOWN_VALUE:

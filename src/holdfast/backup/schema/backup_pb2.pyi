@@ -3310,7 +3310,7 @@ class SimpleChatUpdate(_message.Message):
     class _TypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[SimpleChatUpdate._Type.ValueType], _builtins.type):
         DESCRIPTOR: _descriptor.EnumDescriptor
         UNKNOWN: SimpleChatUpdate._Type.ValueType  # 0
-        """pass over the update"""
+        """skip the update"""
         JOINED_SERVICE: SimpleChatUpdate._Type.ValueType  # 1
         IDENTITY_UPDATE: SimpleChatUpdate._Type.ValueType  # 2
         IDENTITY_VERIFIED: SimpleChatUpdate._Type.ValueType  # 3
@@ -3331,7 +3331,7 @@ class SimpleChatUpdate(_message.Message):
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper): ...
     UNKNOWN: SimpleChatUpdate.Type.ValueType  # 0
-    """pass over the update"""
+    """skip the update"""
     JOINED_SERVICE: SimpleChatUpdate.Type.ValueType  # 1
     IDENTITY_UPDATE: SimpleChatUpdate.Type.ValueType  # 2
     IDENTITY_VERIFIED: SimpleChatUpdate.Type.ValueType  # 3

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from holdfast.cli.admin.shared import host, print_table
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.output import JsonOption, console, count_progress, print_json, printable
+from holdfast.cli.output import JsonOption, console, count_of, count_progress, print_json, printable
 from holdfast.cli.settings import ConfigOption, DataOption, gather
 
 __all__ = ["FindingOutput", "doctor", "gc", "instance", "migrate", "ssh_host_keys"]
@@ -138,7 +138,7 @@ def summary_line(findings: list[FindingOutput]) -> str:
     left = sum(not item.fixed for item in findings)
     if not findings:
         return "No problems found."
-    problems = f"{left} problem{'' if left == 1 else 's'}"
+    problems = count_of(left, "problem")
     return f"{problems} left, {len(findings) - left} repaired." if left < len(findings) else f"{problems} found."
 
 
@@ -173,11 +173,13 @@ def gc(
         removed = {f"removed_{name}": number for name, number in asdict(cleaned).items()}
         print_json({"packed": collected.compacted, "busy": collected.busy, "failed": collected.failed, **removed})
     else:
-        busy = f", {len(collected.busy)} were busy" if collected.busy else ""
-        console().print(f"{len(collected.compacted)} repositories packed{busy}.")
+        busy = f", {len(collected.busy)} busy" if collected.busy else ""
+        packed = count_of(len(collected.compacted), "repository", "repositories")
+        console().print(f"{packed} packed{busy}.")
         console().print(
-            f"{cleaned.sessions} sessions, {cleaned.login_failures} failed log-ins, "
-            f"{cleaned.lfs_objects} large files and {cleaned.uploads} unfinished uploads removed."
+            f"{count_of(cleaned.sessions, 'session')}, {count_of(cleaned.login_failures, 'failed login')}, "
+            f"{count_of(cleaned.lfs_objects, 'LFS object')} and "
+            f"{count_of(cleaned.uploads, 'incomplete upload')} removed."
         )
         for number in collected.failed:
             console().print(f"repository {number} cannot be packed; `holdfast admin doctor --deep` says more")

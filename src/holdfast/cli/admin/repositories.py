@@ -175,7 +175,7 @@ def ref_log(
     repository: RepositoryArgument,
     *,
     ref: Annotated[str, typer.Option("--ref", help="Only this ref, such as refs/heads/main.")] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many entries to show.")] = 30,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="The number of entries to show.")] = 30,
     data: DataOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,

@@ -2,12 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.output import JsonOption, byte_progress, console, print_json
+from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json
 from holdfast.cli.settings import ConfigOption, DataOption, gather
+
+if TYPE_CHECKING:
+    from holdfast.hosting.snapshot.archive import SnapshotManifest
 
 __all__ = ["backup", "restore"]
 
@@ -30,9 +33,8 @@ def backup(
     if json:
         print_json(manifest)
         return
-    rows = sum(manifest.tables.values())
     console().print(
-        f"Backup written to {target}: {manifest.repositories} repositories, {rows} rows, {manifest.size} bytes.",
+        f"Backup written to {target}: {content_of(manifest)}, {count_of(manifest.size, 'byte')}.",
     )
 
 
@@ -57,8 +59,11 @@ def restore(
     if json:
         print_json(manifest)
         return
-    console().print(
-        f"Backup restored to {settings.data}: {manifest.repositories} repositories, "
-        f"{sum(manifest.tables.values())} rows."
-    )
+    console().print(f"Backup restored to {settings.data}: {content_of(manifest)}.")
     console().print("Run `holdfast admin doctor --deep` to check every object.")
+
+
+def content_of(manifest: "SnapshotManifest") -> str:
+    """Return what a backup contains, in words."""
+    repositories = count_of(manifest.repositories, "repository", "repositories")
+    return f"{repositories}, {count_of(sum(manifest.tables.values()), 'row')}"

@@ -12,10 +12,9 @@ from holdfast.backup.archives.archive_file import check_file
 from holdfast.backup.archives.passphrases import is_encrypted
 from holdfast.backup.errors import ArchiveError
 from holdfast.cli.archive.shared import ArchiveArgument
-from holdfast.cli.diff_output import counted
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.key_store import delete_passphrase, load_passphrase, store_passphrase
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable, waiting
+from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable, waiting
 from holdfast.cli.passphrases import PassphraseFileOption, new_passphrase, passphrase_for
 
 __all__ = ["EncryptionOutput", "decrypt", "encrypt", "passphrase"]
@@ -114,10 +113,10 @@ def report(
     if json:
         print_json(EncryptionOutput(archive_file, encrypted, encryption_change.files, encryption_change.damaged))
     else:
-        files = f", with {counted(encryption_change.files, 'file')} beside it" if encryption_change.files else ""
+        files = f", with {count_of(encryption_change.files, 'file')} beside it" if encryption_change.files else ""
         console().print(f"{printable(str(archive_file))} {outcome}{files}.", markup=False, soft_wrap=True)
         if encryption_change.damaged:
             print_note(
-                f"note: {counted(encryption_change.damaged, 'file')} could not be decrypted: missing from now on"
+                f"note: {count_of(encryption_change.damaged, 'file')} could not be decrypted: missing from now on"
             )
     return ExitCode.NO if encryption_change.damaged else ExitCode.FINE

@@ -59,13 +59,13 @@ SinceOption = Annotated[
 ]
 UntilOption = Annotated[str | None, typer.Option("--until", help="Only up to the end of this date.")]
 MediaOption = Annotated[
-    bool, typer.Option("--media/--no-media", help="Put the files of attachments beside the messages.")
+    bool, typer.Option("--media/--no-media", help="Write the attachments beside the messages.")
 ]
 SearchOption = Annotated[
-    bool, typer.Option("--search/--no-search", help="HTML: make a search that works without a server.")
+    bool, typer.Option("--search/--no-search", help="HTML: add a search that works without a server.")
 ]
 PlainOption = Annotated[
-    bool, typer.Option("--plain", help="CSV: for programs, without what keeps spreadsheets from running texts.")
+    bool, typer.Option("--plain", help="CSV: do not escape texts that a spreadsheet could run as formulas.")
 ]
 SingleFileOption = Annotated[
     bool, typer.Option("--single-file", help="HTML: write one chat as one file, with its attachments in it.")

@@ -11,9 +11,8 @@ from holdfast.backup import archives
 from holdfast.backup.archives import Archive, RemovalResult
 from holdfast.backup.errors import NotInArchive
 from holdfast.cli.archive.shared import ArchiveArgument
-from holdfast.cli.diff_output import counted
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable, waiting
+from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable, waiting
 from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.summary import human_size
 
@@ -138,13 +137,13 @@ def sentence(removal: RemovalResult) -> str:
         "messages": "message",
         "attachments": "attachment",
     }
-    parts = [counted(getattr(removal, name), noun) for name, noun in nouns.items() if getattr(removal, name)]
+    parts = [count_of(getattr(removal, name), noun) for name, noun in nouns.items() if getattr(removal, name)]
     if removal.people:
         parts.append("1 person" if removal.people == 1 else f"{removal.people:,} people")
     if removal.files:
-        parts.append(f"{counted(removal.files, 'media file')} ({human_size(removal.bytes)})")
+        parts.append(f"{count_of(removal.files, 'media file')} ({human_size(removal.bytes)})")
     text = ", ".join(parts) or "nothing that is shown"
-    return f"{text}; {counted(removal.edited, 'message')} of others edited" if removal.edited else text
+    return f"{text}; {count_of(removal.edited, 'message')} of others edited" if removal.edited else text
 
 
 def report(kind: str, number: int, name: str, removal: RemovalResult, *, json: bool, removed: bool) -> None:

@@ -22,24 +22,22 @@ def serve_archive(
     archive_file: ArchiveArgument,
     *,
     port: Annotated[
-        int, typer.Option("--port", help="The port to listen on; 0 picks a free one.", min=0, max=65535)
+        int, typer.Option("--port", help="The port to listen on; 0 chooses a free port.", min=0, max=65535)
     ] = 0,
     passphrase_file: PassphraseFileOption = None,
 ) -> None:
     """Serve an archive to a browser on this machine; the printed URL works once."""
     import uvicorn
-    from uvicorn.importer import import_from_string
 
     from holdfast.cli.serve import listen
     from holdfast.server.worker import Worker
+    from holdfast.web.chats.single_archive import build
 
     with closing(open_archive(archive_file, passphrase_file)) as opened:
         key = opened.key
     token = Secret(secrets.token_urlsafe(24))
     with listen(HERE, port) as server:
         port_in_use = server.getsockname()[1]
-        # Imported by name: the import contract allows only the entry point to import the website.
-        build = import_from_string("holdfast.web.chats.single_archive:build")
         config = uvicorn.Config(
             build(archive_file, token, port_in_use, key),
             loop="uvloop",

@@ -55,14 +55,13 @@ def show(
         typer.Option("--around", help="Begin around a date: 2024, 2024-05, 2024-05-31, 2024-05-31T18:00."),
     ] = None,
     before: Annotated[
-        str | None, typer.Option("--before", help="Go on before this place, as the last page says.")
+        str | None,
+        typer.Option("--before", help="Continue before this position, as printed by the previous page."),
     ] = None,
     after: Annotated[
-        str | None, typer.Option("--after", help="Go on after this place, as the last page says.")
+        str | None, typer.Option("--after", help="Continue after this position, as printed by the previous page.")
     ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", help="How many messages make a page.", min=1, max=1000)
-    ] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Messages per page.", min=1, max=1000)] = 50,
     zone: ZoneOption = None,
     passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
