@@ -7,7 +7,7 @@ from tests.backup.wire.core import Core, installed, interpreted
 
 @pytest.fixture(scope="session", params=[installed, interpreted], ids=["installed", "interpreted"])
 def core(request: pytest.FixtureRequest) -> Core:
-    """Give the core as it is installed, then the same source interpreted."""
+    """Return the core as it is installed, then the same source interpreted."""
     load = request.param
     loaded = load()
     assert isinstance(loaded, Core)

@@ -1,4 +1,4 @@
-"""A phone's folder with several snapshots, as a phone leaves it that makes a backup every night."""
+"""A phone's backup folder with several snapshots, one for each night."""
 
 from pathlib import Path
 

@@ -67,7 +67,7 @@ def all_of(opened: Backup) -> tuple[bytes, ...]:
 
 @contextmanager
 def piped(data: bytes, step: int = 1 << 16) -> Iterator[BinaryIO]:
-    """Open the reading end of a pipe into which data is written bit by bit, as a shell gives standard input."""
+    """Open the reading end of a pipe into which data is written in pieces, like standard input."""
     reading, writing = os.pipe()
 
     def feed() -> None:
@@ -87,7 +87,7 @@ def piped(data: bytes, step: int = 1 << 16) -> Iterator[BinaryIO]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_file_is_known_by_its_content(name: str, tmp_path: Path) -> None:
-    """A misleading name changes nothing."""
+    """The format is recognised by the content, whatever the name of the file."""
     for misleading in ("backup.binproto", "photo.jpg", "main.jsonl", "x.zip", "noextension"):
         file = tmp_path / misleading
         file.write_bytes(FILES[name])
@@ -98,7 +98,7 @@ def test_every_file_is_known_by_its_content(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_an_open_file_is_read_too(name: str) -> None:
-    """And belongs to whoever opened it."""
+    """A file object is read, and is not closed with the backup."""
     source = io.BytesIO(FILES[name])
     with backup.open(source, MODERN_KEYS) as reader:
         assert all_of(reader) == RECORDS
@@ -108,7 +108,7 @@ def test_an_open_file_is_read_too(name: str) -> None:
 @pytest.mark.parametrize("step", [1, 7, 1 << 16])
 @pytest.mark.parametrize("name", FILES)
 def test_a_pipe_gives_the_same(name: str, step: int) -> None:
-    """Standard input works for every form that is one file, however little arrives at a time."""
+    """Every format that is a single file is read from a pipe, in pieces of any size."""
     data = FILES[name]
     if step == 1:
         data, rest = data[:200], data[200:]
@@ -141,7 +141,7 @@ def piped_in_two(slowly: bytes, rest: bytes) -> Iterator[BinaryIO]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_backup_can_be_read_again(name: str, tmp_path: Path) -> None:
-    """Each iteration begins at the first frame; the size is that of the plain stream."""
+    """Each iteration begins at the first frame, and `size` is that of the plain stream."""
     file = tmp_path / "x"
     file.write_bytes(FILES[name])
     with backup.open(file, MODERN_KEYS) as source:
@@ -152,7 +152,7 @@ def test_a_backup_can_be_read_again(name: str, tmp_path: Path) -> None:
 
 
 def test_what_comes_through_a_pipe_is_read_once() -> None:
-    """A stream cannot be had again; what was kept on disk meanwhile can."""
+    """A stream from a pipe can be read once, and a container, which is copied to disk, again."""
     with piped(FILES["stream"]) as source, backup.open(source) as reader:
         list(reader)
         with pytest.raises(UnreadableBackup, match="can be read only once"):
@@ -162,7 +162,7 @@ def test_what_comes_through_a_pipe_is_read_once() -> None:
 
 
 def test_a_second_reading_ends_the_first(tmp_path: Path) -> None:
-    """They share one file: mixed frames would be worse than an error."""
+    """A second iteration makes the first one raise an error, since both share one file."""
     file = tmp_path / "x"
     file.write_bytes(stream_of([HEADER, *[b"\x22" + record(bytes(1000))] * 3000]))
     with backup.open(file) as source:
@@ -181,7 +181,7 @@ def snapshot(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("rename", [False, True])
 def test_a_phones_folder_opens_from_wherever_one_points_at_it(snapshot: Path, *, rename: bool) -> None:
-    """The folder around it, itself under any name, one snapshot, the file inside; the recovery key is enough."""
+    """A folder opens by its parent, itself under any name, a snapshot or the main file."""
     folder = snapshot.parent
     if rename:
         folder = folder.rename(folder.with_name("copied from my phone"))
@@ -199,7 +199,7 @@ def test_a_phones_folder_opens_from_wherever_one_points_at_it(snapshot: Path, *,
 
 
 def test_the_newest_snapshot_is_taken(snapshot: Path) -> None:
-    """Unless one is pointed at; an unfinished one is passed over."""
+    """The newest finished snapshot of a folder is opened."""
     for name in ("signal-backup-2001-01-01-00-00-00", "signal-backup-2999-01-01-00-00-00-tmp"):
         (snapshot.parent / name).mkdir()
         for file in ("main", "metadata"):
@@ -210,7 +210,7 @@ def test_the_newest_snapshot_is_taken(snapshot: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["missing", "damaged"])
 def test_a_lost_metadata_file_is_made_up_for_by_the_account_id(snapshot: Path, damage: str) -> None:
-    """The recovery key alone no longer is enough, but nothing is lost."""
+    """Without valid metadata the account id is needed too, and all records are read."""
     if damage == "missing":
         (snapshot / "metadata").unlink()
     else:
@@ -222,7 +222,7 @@ def test_a_lost_metadata_file_is_made_up_for_by_the_account_id(snapshot: Path, d
 
 
 def test_an_export_opens_as_folder_and_from_the_one_around_it(tmp_path: Path) -> None:
-    """With its media."""
+    """An export is opened with its media from its folder and from the parent folder."""
     folder = tmp_path / "signal-export-2026-01-31-10-00-00"
     folder.mkdir()
     (folder / "main.jsonl").write_bytes(FILES["lines"])
@@ -239,7 +239,7 @@ def test_an_export_opens_as_folder_and_from_the_one_around_it(tmp_path: Path) ->
     ("name", "form"), [("lines", Form.GZIP_LINES), ("array", Form.GZIP_ARRAY), ("json5", Form.GZIP_ARRAY)]
 )
 def test_gzipped_json_is_read_as_what_is_in_it(name: str, form: Form) -> None:
-    """People compress whatever they have, and it is called what it is."""
+    """Compressed JSON is read and has its own format name."""
     with backup.open(io.BytesIO(gzip.compress(FILES[name]))) as source:
         assert source.form is form
         assert form.value.startswith("gzipped JSON")
@@ -247,7 +247,7 @@ def test_gzipped_json_is_read_as_what_is_in_it(name: str, form: Form) -> None:
 
 
 def test_bytes_after_the_compressed_stream_are_not_looked_at() -> None:
-    """Containers are padded with zeros there, and programs do not agree on more than that."""
+    """Bytes after the gzip member are ignored, since containers are padded there."""
     for rest in (bytes(100), b"whatever"):
         with backup.open(io.BytesIO(FILES["gzip"] + rest)) as source:
             assert all_of(source) == RECORDS
@@ -275,7 +275,7 @@ def test_bytes_after_the_compressed_stream_are_not_looked_at() -> None:
     ],
 )
 def test_what_is_no_backup_is_said_not_to_be_one(content: bytes, pattern: str) -> None:
-    """In words, from a file and from a pipe, and without asking for a key."""
+    """A file or pipe that is no backup has an error that says why, without asking for a key."""
     with pytest.raises(BackupError, match=pattern):
         backup.open(io.BytesIO(content))
     with piped(content) as source, pytest.raises(BackupError, match=pattern):
@@ -283,7 +283,7 @@ def test_what_is_no_backup_is_said_not_to_be_one(content: bytes, pattern: str) -
 
 
 def test_a_missing_file_a_folder_and_a_device_are_told_apart(tmp_path: Path) -> None:
-    """Each has its own sentence, and no file can have a name that is too long or a link in a circle."""
+    """A missing file, a folder, a device, a loop of links and an invalid name have errors of their own."""
     circle = tmp_path / "circle"
     circle.symlink_to(circle)
     for path, pattern in {
@@ -300,7 +300,7 @@ def test_a_missing_file_a_folder_and_a_device_are_told_apart(tmp_path: Path) -> 
 
 
 def test_a_link_to_a_backup_is_followed(tmp_path: Path) -> None:
-    """The person pointed at it."""
+    """A symlink to a backup is opened."""
     (tmp_path / "real").write_bytes(FILES["stream"])
     (tmp_path / "link").symlink_to(tmp_path / "real")
     with backup.open(tmp_path / "link") as source:
@@ -308,7 +308,7 @@ def test_a_link_to_a_backup_is_followed(tmp_path: Path) -> None:
 
 
 def test_links_that_lead_out_of_a_folder_are_not_followed(tmp_path: Path, snapshot: Path) -> None:
-    """A folder somebody else made must not show what lies elsewhere."""
+    """Symlinks from inside a backup folder to files outside of it are refused."""
     outside = tmp_path / "outside"
     outside.write_bytes((snapshot / "main").read_bytes())
     (snapshot / "main").unlink()
@@ -324,7 +324,7 @@ def test_links_that_lead_out_of_a_folder_are_not_followed(tmp_path: Path, snapsh
 
 @pytest.mark.parametrize("modern", [False, True])
 def test_no_key_a_wrong_key_and_damage_are_told_apart(*, modern: bool) -> None:
-    """Each asks for something else to be done."""
+    """A missing key, a wrong key and a damaged file have errors of their own."""
     data = FILES["modern container" if modern else "legacy container"]
     with pytest.raises(KeyIncomplete, match="it needs the recovery key") as caught:
         backup.open(io.BytesIO(data))
@@ -341,7 +341,7 @@ def test_no_key_a_wrong_key_and_damage_are_told_apart(*, modern: bool) -> None:
 
 
 def test_a_folder_tells_a_wrong_key_from_damage(snapshot: Path) -> None:
-    """The same, with the recovery key alone."""
+    """A folder distinguishes a missing key, a wrong key and damage with the recovery key alone."""
     with pytest.raises(KeyIncomplete, match="a local backup: it needs the recovery key"):
         backup.open(snapshot)
     with pytest.raises(WrongKey):
@@ -353,7 +353,7 @@ def test_a_folder_tells_a_wrong_key_from_damage(snapshot: Path) -> None:
 
 
 def test_keys_may_be_given_as_text() -> None:
-    """As they stand in a key file."""
+    """Keys are accepted as text in the format of a key file."""
     with backup.open(io.BytesIO(FILES["modern container"]), KEY_FILE) as source:
         assert all_of(source) == RECORDS
     raw = f"hmac-key = {SET_B.legacy[0]}; aes-key = {SET_B.legacy[1]}"
@@ -363,14 +363,14 @@ def test_keys_may_be_given_as_text() -> None:
 
 @pytest.mark.parametrize("name", ["stream", "gzip", "lines", "zip", "array", "json5"])
 def test_a_plain_file_needs_no_key_and_does_not_mind_one(name: str) -> None:
-    """Not even a wrong one."""
+    """A plain backup is read without a key, and also with a wrong one."""
     for key in (None, STRANGER):
         with backup.open(io.BytesIO(FILES[name]), key) as source:
             assert all_of(source) == RECORDS
 
 
 def test_an_encrypted_file_is_hardly_ever_taken_for_a_stream() -> None:
-    """Any bytes may stand at its beginning, and one in ten thousand would pass for a short header."""
+    """Random bytes may pass for a short header, but none of 60,000 samples passes the strict check."""
     rng = random.Random(3)
     weak = strong = 0
     for _ in range(60_000):
@@ -382,7 +382,7 @@ def test_an_encrypted_file_is_hardly_ever_taken_for_a_stream() -> None:
 
 
 def test_an_encrypted_file_that_begins_like_a_short_header_opens(tmp_path: Path) -> None:
-    """Its first bytes are random: here they look like a record with a version in it."""
+    """A container whose IV looks like a short header is still opened as a container."""
     opened = 0
     for start in (b"\x02\x08\x01", b"\x04\x08\x01\x10\x00", b"\x03\x08\x81\x01"):
         target = io.BytesIO()
@@ -398,7 +398,7 @@ def test_an_encrypted_file_that_begins_like_a_short_header_opens(tmp_path: Path)
 
 
 def test_a_stream_of_any_size_with_any_header_is_a_stream() -> None:
-    """Also one whose size an encrypted file could have, and whose header lacks its version, its time or both."""
+    """A stream is recognised at sizes an encrypted file could have, and without version or time."""
     without_version = BackupInfo(backupTimeMs=1_700_000_000_123).SerializeToString()
     without_both = BackupInfo(mediaRootBackupKey=bytes(range(200, 232))).SerializeToString()
     for header in (HEADER, b"\x08\x01", without_version, without_both):
@@ -413,7 +413,7 @@ def test_a_stream_of_any_size_with_any_header_is_a_stream() -> None:
 @pytest.mark.parametrize(("version", "time"), [(1, 5), (1, 0), (0, 0)])
 @pytest.mark.parametrize("size", [(1 << 16) - 3, 1 << 16, 300_000])
 def test_a_stream_with_a_long_header_is_a_stream(version: int, time: int, size: int) -> None:
-    """Debug data of any length may stand in it, whatever the size of the file, and with or without frames."""
+    """A header with debug data of any length is recognised, with and without frames."""
     debug = random.Random(size).randbytes(size)
     header = BackupInfo(version=version, backupTimeMs=time, debugInfo=debug).SerializeToString()
     for frames in ([], [frame for frame in RECORDS[1:] if frame], [b"\x22" + record(bytes(200_000))]):
@@ -430,7 +430,7 @@ def test_a_stream_with_a_long_header_is_a_stream(version: int, time: int, size: 
 
 @pytest.mark.parametrize("name", ["stream", "gzip", "legacy container", "lines"])
 def test_the_limit_of_a_frame_is_honoured(name: str) -> None:
-    """In every form that has long records."""
+    """A frame over the limit is an error in every format, and one below it is read."""
     longest = max(map(len, lines_of(RECORDS).splitlines() if name == "lines" else RECORDS))
     with (
         pytest.raises(DamagedBackup, match="longer than is allowed"),
@@ -446,7 +446,7 @@ BOMBS = {"empty frames": b"\x00", "empty records": b"\x02\x0a\x00"}
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, tmp_path: Path) -> None:
-    """A few kilobytes open to millions of frames, each of which costs time: info, validate, convert and import."""
+    """A small file with millions of frames is refused by every function that reads it."""
     path = tmp_path / "bomb.gz"
     with gzip.open(path, "wb", compresslevel=1) as target:
         target.write(record(HEADER))
@@ -475,7 +475,7 @@ def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, t
 
 
 def test_the_number_of_frames_is_limited_and_the_limit_can_be_raised() -> None:
-    """By default far above what anybody has: twenty million; whoever trusts a file gives another."""
+    """The default limit is twenty million frames; a caller can set another."""
     assert StreamLimits().frames == 20_000_000
     StreamLimits().hold(20_000_000, 20_000_000 * 30)
     StreamLimits().hold(100_000, 0)
@@ -497,7 +497,7 @@ def test_the_number_of_frames_is_limited_and_the_limit_can_be_raised() -> None:
 
 @pytest.mark.parametrize("name", ["gzip", "legacy container", "modern container", "zip"])
 def test_the_limit_of_what_is_compressed_is_honoured(name: str) -> None:
-    """An upper size, whatever the form."""
+    """Compressed data over the limit of its decompressed size is an error in every format."""
     with (
         pytest.raises(OversizedBackup, match="opens to more than"),
         backup.open(io.BytesIO(FILES[name]), MODERN_KEYS, gunzip_limits=GunzipLimits(output=1000)) as opened,
@@ -507,7 +507,7 @@ def test_the_limit_of_what_is_compressed_is_honoured(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["stream", "gzip", "legacy container"])
 def test_progress_is_told(name: str) -> None:
-    """In bytes of the plain stream."""
+    """Progress counts the bytes of the plain stream, also for a compressed or encrypted file."""
     seen: list[int] = []
     with backup.open(io.BytesIO(FILES[name]), KEYS, progress=seen.append) as source:
         list(source)
@@ -515,7 +515,7 @@ def test_progress_is_told(name: str) -> None:
 
 
 def test_an_edited_record_is_told() -> None:
-    """Where the object no longer says what its kept bytes say."""
+    """`on_edited` gets the line of a record whose fields differ from its `@raw` bytes."""
     split_record = b"\x12\x02\x08\x05\x12\x00"  # a recipient written in two pieces
     header, frame_line = lines_of([HEADER, split_record]).splitlines()
     assert b'"@raw"' in frame_line
@@ -528,7 +528,7 @@ def test_an_edited_record_is_told() -> None:
 
 
 class Failing(io.BytesIO):
-    """A file on a disk that fails, once the head was read."""
+    """A file that raises an error after a number of reads."""
 
     def __init__(self, data: bytes, reads: int) -> None:
         super().__init__(data)
@@ -545,7 +545,7 @@ class Failing(io.BytesIO):
         return super().readline(size)
 
     def use(self) -> None:
-        """Fail at last."""
+        """Count a use, and raise an error after the last allowed one."""
         self.reads -= 1
         if self.reads < 0:
             raise OSError(5, "Input/output error")
@@ -554,7 +554,7 @@ class Failing(io.BytesIO):
 @pytest.mark.parametrize("reads", range(4))
 @pytest.mark.parametrize("name", FILES)
 def test_a_failing_disk_is_said_to_fail(name: str, reads: int) -> None:
-    """At the first byte or later, and not taken for damage or a mistake of ours."""
+    """An I/O error at any read is raised as a backup error."""
     data = FILES[name]
     if name == "stream":
         data += record(b"\x22\x0a" + b"\x08\x01" * 5) * 350_000
@@ -568,12 +568,12 @@ def test_a_failing_disk_is_said_to_fail(name: str, reads: int) -> None:
 
 
 def open_files() -> set[str]:
-    """List what this process has open."""
+    """List the open files of this process."""
     return {path.name for path in Path("/proc/self/fd").iterdir()}
 
 
 def fails(work: Callable[[], object]) -> bool:
-    """Tell whether something raises an error of ours."""
+    """Return whether a call raises a `BackupError`."""
     try:
         work()
     except BackupError:
@@ -582,7 +582,7 @@ def fails(work: Callable[[], object]) -> bool:
 
 
 def test_nothing_stays_open_when_opening_fails(tmp_path: Path) -> None:
-    """However far it came."""
+    """No file stays open after opening a truncated file or using a wrong key."""
     before = open_files()
     for name, data in FILES.items():
         file = tmp_path / name
@@ -594,7 +594,7 @@ def test_nothing_stays_open_when_opening_fails(tmp_path: Path) -> None:
 
 
 def test_closing_closes_the_file(tmp_path: Path) -> None:
-    """Once the block is left, nothing more is read."""
+    """The file is closed at the end of the `with` block, also if it was not read to its end."""
     file = tmp_path / "x"
     file.write_bytes(container_of(RECORDS))
     before = open_files()
@@ -608,7 +608,7 @@ def test_closing_closes_the_file(tmp_path: Path) -> None:
     "start", [b"//", b"/*", b'{"', b"[{", b"[]", b"\x1f\x8b", b"\x08\x08\x01", b"SBACKUP\x02"]
 )
 def test_an_encrypted_file_may_begin_like_anything(start: bytes) -> None:
-    """Its first bytes are random, and now and then they look like the beginning of another form."""
+    """A container whose IV looks like the start of another format is still opened as a container."""
     packed = gzip.compress(record(HEADER))
     target = io.BytesIO()
     with encrypt(target, LEGACY_B, iv=start.ljust(16, b"\xc3")) as sealer:

@@ -12,7 +12,7 @@ HEBREW = "\u05d3\u05e0\u05d4"
 
 @pytest.mark.parametrize("text", ["", "Ada", "Zoë Müller", "山田", "👩‍👩‍👧", "You"])
 def test_other_names_stay_as_they_are(text: str) -> None:
-    """Nothing is put around them."""
+    """Names without bidirectional text are returned unchanged."""
     assert isolated(text) == text
 
 
@@ -29,12 +29,12 @@ def test_other_names_stay_as_they_are(text: str) -> None:
     ],
 )
 def test_what_turns_the_direction_is_kept_inside(text: str, expected: str) -> None:
-    """Between isolates, and without controls that would end them or reach further."""
+    """A name with right-to-left text is put in isolates, without controls that would end them."""
     assert isolated(text) == expected
 
 
 def test_sentences_and_markdown_isolate_names() -> None:
-    """What stands after a name stays after it."""
+    """Names in sentences and Markdown are put in isolates, without overriding controls."""
     text = sentence("groupMemberAddedUpdate", {"updaterAci": "a", "newMemberAci": "b"}, None, lambda _who: HEBREW)
     assert text.count(f"\u2068{HEBREW}\u2069") == 2
     renamed = sentence("groupNameUpdate", {"newGroupName": "x\u202ey"}, None, lambda _who: "Ada")
@@ -44,6 +44,6 @@ def test_sentences_and_markdown_isolate_names() -> None:
 
 
 def test_pages_isolate_names_by_markup() -> None:
-    """In a sentence the characters become elements; those somebody wrote stay what they are."""
+    """Isolates around a name become `<bdi>`, and a single isolate character in a text is kept."""
     assert sentence_html(f"\u2068{HEBREW}\u2069 joined.") == f"<bdi>{HEBREW}</bdi> joined."
     assert sentence_html("<b>\u2069") == "&lt;b&gt;\u2069"

@@ -20,7 +20,7 @@ RECORDS = sample(80)
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Write a phone's folder and return what holds all of it."""
+    """Write a phone's folder and return its path."""
     return folder_of(RECORDS, tmp_path).parent
 
 
@@ -37,7 +37,7 @@ def uses_of(folder: Path, file: Path) -> int:
 
 
 def test_a_folder_as_the_phone_wrote_it_is_complete(home: Path) -> None:
-    """What the phone did not have itself is listed apart, and does not count."""
+    """Attachments that the phone did not have are listed apart, and the backup is complete."""
     result = check_completeness(home, LOCAL_KEYS)
     assert result.answer is Answer.COMPLETE
     assert (result.errors, result.findings, result.lost) == (0, (), ())
@@ -48,7 +48,7 @@ def test_a_folder_as_the_phone_wrote_it_is_complete(home: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "damaged", "exchanged"])
 def test_an_attachment_that_cannot_be_had_makes_it_incomplete(home: Path, damage: str) -> None:
-    """Every use of it is listed, and what is wrong with it."""
+    """Every use of a missing, truncated, damaged or swapped file is listed with the kind of loss."""
     file, other = files_of(home)[:2]
     expected = uses_of(home, file)
     content = file.read_bytes()
@@ -70,7 +70,7 @@ def test_an_attachment_that_cannot_be_had_makes_it_incomplete(home: Path, damage
 
 
 def test_what_is_lost_is_named_by_chat_date_and_person(home: Path) -> None:
-    """And sorted so."""
+    """Losses have chat, date and person of the message, and are sorted by these."""
     for file in files_of(home):
         file.unlink()
     result = check_completeness(home, LOCAL_KEYS)
@@ -93,7 +93,7 @@ def test_what_is_lost_is_named_by_chat_date_and_person(home: Path) -> None:
 
 
 def test_an_error_an_importer_trips_over_makes_it_incomplete(tmp_path: Path) -> None:
-    """All attachments may be there, and still it cannot be restored."""
+    """A backup whose messages refer to no chat is incomplete, with all attachments present."""
     orphans = [raw for raw in RECORDS[1:] if Frame.FromString(raw).WhichOneof("item") != "chat"]
     folder = folder_of([RECORDS[0], *orphans], tmp_path).parent
     result = check_completeness(folder, LOCAL_KEYS)
@@ -104,14 +104,14 @@ def test_an_error_an_importer_trips_over_makes_it_incomplete(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("part", ["main", "metadata"])
 def test_a_folder_that_lacks_a_file_is_incomplete(home: Path, part: str) -> None:
-    """There is nothing to restore it from."""
+    """A snapshot without one of its files is incomplete."""
     (snapshot,) = home.glob("signal-backup-*")
     (snapshot / part).unlink()
     assert check_completeness(home, LOCAL_KEYS).answer is Answer.INCOMPLETE
 
 
 def test_a_changed_container_is_incomplete(home: Path) -> None:
-    """One bit in the middle is enough, though most of it could still be read."""
+    """One flipped bit in the main file makes the backup incomplete."""
     (main,) = home.glob("signal-backup-*/main")
     data = bytearray(main.read_bytes())
     data[len(data) // 2] ^= 1
@@ -122,7 +122,7 @@ def test_a_changed_container_is_incomplete(home: Path) -> None:
 
 
 def test_a_file_without_its_folder_has_no_attachments() -> None:
-    """It is complete only if no message has any; from a pipe too."""
+    """Attachments of a single file are lost, and without attachments none is."""
     sealed = check_completeness(io.BytesIO(container_of(RECORDS)), KEYS)
     assert sealed.answer is Answer.INCOMPLETE
     assert {item.loss for item in sealed.lost} == {Loss.NOT_KEPT}
@@ -136,13 +136,13 @@ def test_a_file_without_its_folder_has_no_attachments() -> None:
 
 
 def without_files() -> list[bytes]:
-    """Take the records of a sample that have nothing to do with messages."""
+    """Return the records of a sample without messages."""
     kinds = {"account", "recipient", "chat"}
     return [RECORDS[0], *(raw for raw in RECORDS[1:12] if Frame.FromString(raw).WhichOneof("item") in kinds)]
 
 
 def test_what_is_no_backup_and_a_wrong_key_are_errors(home: Path, tmp_path: Path) -> None:
-    """Not an answer: nobody knows then."""
+    """A wrong key and a file of another format are errors, not an incomplete backup."""
     with pytest.raises(WrongKey):
         check_completeness(home, SET_A.pool)
     (tmp_path / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))

@@ -61,7 +61,7 @@ def all_of(opened: Backup) -> tuple[bytes, ...]:
 def test_every_pair_of_forms_gives_back_the_same_bytes(
     first: OutputFormat, second: OutputFormat, tmp_path: Path
 ) -> None:
-    """Of a sample with every kind of record, and of frames no encoder would write."""
+    """Converting through any two formats keeps every byte, also of frames that no encoder would write."""
     for number, records in enumerate((sample(120), (HEADER, *ODD))):
         plain = stream_of(records)
         folder = tmp_path / str(number)
@@ -79,7 +79,7 @@ def test_every_pair_of_forms_gives_back_the_same_bytes(
 
 
 def test_what_json_cannot_say_is_kept_beside_it(tmp_path: Path) -> None:
-    """`@raw` stands where it is needed, and only there."""
+    """`@raw` is written only for frames that JSON cannot represent."""
     for raw in ODD:
         Frame.FromString(raw)
         line = lines_of([HEADER, raw]).splitlines()[1]
@@ -90,7 +90,7 @@ def test_what_json_cannot_say_is_kept_beside_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", [OutputFormat.JSONL, OutputFormat.JSON])
 def test_either_spelling_of_names_is_read_back(to: OutputFormat) -> None:
-    """Signal's own, and the specification's."""
+    """JSON in Signal's spelling of names and in that of the specification is read back."""
     texts = {}
     for names in ("spec", "signal"):
         out = io.BytesIO()
@@ -105,7 +105,7 @@ def test_either_spelling_of_names_is_read_back(to: OutputFormat) -> None:
 
 
 def test_an_array_is_an_array_to_any_parser(tmp_path: Path) -> None:
-    """One record a line, no more and no fewer."""
+    """The array is valid JSON with one record a line."""
     with backup.open(io.BytesIO(stream_of(sample()))) as source:
         convert(source, tmp_path / "x.json", to=OutputFormat.JSON)
     text = (tmp_path / "x.json").read_text()
@@ -114,7 +114,7 @@ def test_an_array_is_an_array_to_any_parser(tmp_path: Path) -> None:
 
 
 def test_a_folder_takes_its_media_along(tmp_path: Path) -> None:
-    """To another folder, encrypted with other keys, each attachment once."""
+    """Converting to a folder copies each attachment once, and all of them are whole."""
     snapshot = folder_of(sample(300), tmp_path / "old")
     names = set(find_snapshots(snapshot)[0].manifest())
     assert len(names) > 20
@@ -129,7 +129,7 @@ def test_a_folder_takes_its_media_along(tmp_path: Path) -> None:
 
 
 def test_a_missing_or_damaged_attachment_does_not_stop_the_others(tmp_path: Path) -> None:
-    """Each is reported, and is not in the new manifest."""
+    """A missing and a damaged attachment are reported, and all others are copied."""
     snapshot = folder_of(sample(300), tmp_path / "old")
     files = sorted((tmp_path / "old" / "SignalBackups" / "files").glob("*/*"))
     files[0].unlink()
@@ -149,7 +149,7 @@ def named(problem: str) -> str:
 
 
 def test_frames_are_not_judged(tmp_path: Path) -> None:
-    """What breaks the rules of order is still there afterwards."""
+    """Frames that break the rules of order are converted unchanged."""
     records = (HEADER, b"\x12\x00", b"\x12\x00")
     for to in OutputFormat:
         with (
@@ -160,7 +160,7 @@ def test_frames_are_not_judged(tmp_path: Path) -> None:
 
 
 def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
-    """A stream that is cut gives no shorter backup in any form."""
+    """A truncated stream is an error with its frame, and no target is left in any format."""
     data = stream_of(sample())[:-1]
     for to in OutputFormat:
         with (
@@ -172,7 +172,7 @@ def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_encrypting_needs_keys_and_a_folder_needs_a_place(tmp_path: Path) -> None:
-    """It is said what is missing."""
+    """The error names the missing keys, and a folder cannot be written to standard output."""
     with backup.open(io.BytesIO(stream_of(small_sample()))) as source:
         for to in (OutputFormat.CONTAINER, OutputFormat.FOLDER):
             with pytest.raises(KeyIncomplete, match="the recovery key and the account id"):
@@ -183,7 +183,7 @@ def test_encrypting_needs_keys_and_a_folder_needs_a_place(tmp_path: Path) -> Non
 
 
 def test_nothing_new_is_encrypted_with_a_weak_key(tmp_path: Path) -> None:
-    """By no function that writes; what has the key already may keep it, also in another form."""
+    """Every writing function refuses a weak key, unless the source is encrypted with the same key."""
     plain, sealed = tmp_path / "plain.binproto", tmp_path / "sealed.encrypted"
     plain.write_bytes(stream_of(sample()))
     sealed.write_bytes(container_of(sample()))
@@ -215,7 +215,7 @@ def test_nothing_new_is_encrypted_with_a_weak_key(tmp_path: Path) -> None:
 
 
 def test_a_file_is_not_converted_onto_itself(tmp_path: Path) -> None:
-    """It may be the only one there is; another file is replaced when that is said."""
+    """The source is refused as target, and another existing file is replaced only with `replace`."""
     file, other = tmp_path / "x", tmp_path / "y"
     file.write_bytes(stream_of(small_sample()))
     other.write_bytes(b"precious")
@@ -230,7 +230,7 @@ def test_a_file_is_not_converted_onto_itself(tmp_path: Path) -> None:
 
 
 def test_a_backup_is_converted_in_flat_memory(tmp_path: Path) -> None:
-    """A block at a time; here one frame is larger than a block."""
+    """Blocks stay small while frames larger than a block are converted."""
     records = (HEADER, *[b"\x4a" + record(b"x" * 3_000_000)] * 3)
     with backup.open(io.BytesIO(stream_of(records))) as source:
         sizes = [len(block.data) for block in source.blocks()]
@@ -252,10 +252,10 @@ def test_a_backup_is_converted_in_flat_memory(tmp_path: Path) -> None:
     ],
 )
 def test_the_form_is_told_by_the_extension(name: str, form: OutputFormat | None) -> None:
-    """Where it says anything."""
+    """A known file extension selects the format, and any other selects none."""
     assert form_of(Path(name)) is form
 
 
 def test_an_error_is_an_error_of_ours() -> None:
-    """So that callers catch one thing."""
+    """DamagedBackup is a BackupError, so callers can catch one class."""
     assert issubclass(DamagedBackup, BackupError)

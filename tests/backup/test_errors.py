@@ -9,7 +9,7 @@ from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete, Un
 
 
 def family(root: type[BackupError], depth: int = 0) -> dict[str, int]:
-    """Every class below `root` with how deep it hangs."""
+    """Return the names of all subclasses of `root` with their depth in the tree."""
     tree = {root.__name__: depth}
     for child in root.__subclasses__():
         # One that was used by its public name shows that module instead of its own.
@@ -19,7 +19,7 @@ def family(root: type[BackupError], depth: int = 0) -> dict[str, int]:
 
 
 def test_the_tree_is_drawn_whole() -> None:
-    """The docstring shows every class, each where it hangs, and `__all__` lists the same."""
+    """The tree in the docstring has every error class at its depth, and so has `__all__`."""
     tree_lines = re.findall(r"^((?:[│ ]   |[├└]── )*)([A-Z]\w+)(?:  |$)", errors.__doc__ or "", re.MULTILINE)
     actual = family(BackupError)
     assert {name: len(indent) // 4 for indent, name in tree_lines} == actual
@@ -28,12 +28,12 @@ def test_the_tree_is_drawn_whole() -> None:
 
 @pytest.mark.parametrize("name", errors.__all__)
 def test_every_class_explains_itself(name: str) -> None:
-    """The first line of each class reads as a sentence to the user."""
+    """The docstring of each error class begins with a sentence."""
     assert (getattr(errors, name).__doc__ or "").splitlines()[0].endswith(".")
 
 
 def test_damage_inside_the_plain_stream_names_frame_and_byte() -> None:
-    """The place is both in the words and in the attributes."""
+    """The frame and the byte are in the message and in the attributes."""
     damage = DamagedBackup("the record is odd", frame=3, offset=70)
     assert str(damage) == "the record is odd (frame 3, byte 70)"
     assert (damage.problem, damage.frame, damage.offset) == ("the record is odd", 3, 70)
@@ -41,7 +41,7 @@ def test_damage_inside_the_plain_stream_names_frame_and_byte() -> None:
 
 
 def test_damage_around_the_plain_stream_names_what_it_counts_in() -> None:
-    """There are no frames in a container or in compressed data."""
+    """An error outside of the plain stream has the byte of the file or of the compressed stream."""
     assert str(DamagedBackup("it is cut", offset=9)) == "it is cut (byte 9 of the file)"
     damage = DamagedBackup("it is cut", offset=9, stream="compressed stream")
     assert str(damage) == "it is cut (byte 9 of the compressed stream)"
@@ -49,19 +49,19 @@ def test_damage_around_the_plain_stream_names_what_it_counts_in() -> None:
 
 
 def test_a_missing_key_can_be_asked_for() -> None:
-    """What is missing is there as a list too, for who wants to ask for it."""
+    """`missing` lists the missing keys, so a program can prompt for them."""
     assert KeyIncomplete("it needs more", missing=("the account id",)).missing == ("the account id",)
 
 
 def test_damage_in_json_is_counted_in_lines_or_records() -> None:
-    """Nobody counts the bytes of a text."""
+    """An error in JSON has the number of the line or record in place of a byte."""
     damage = DamagedBackup("it is odd", offset=3, unit="line")
     assert str(damage) == "it is odd (line 3 of the file)"
     assert (damage.unit, damage.offset, damage.frame) == ("line", 3, None)
 
 
 def test_a_path_in_json_is_shown_in_bounds() -> None:
-    """Its keys may be anything, of any length."""
+    """A long path is shortened, and control characters in it are replaced."""
     assert str(UnfitJson("is wrong", path="")) == "the object is wrong"
     assert str(UnfitJson("is wrong", path="a\x1b[31m.b")) == "a?[31m.b is wrong"
     long = UnfitJson("is wrong", path="begin." + "x" * 100_000 + ".end")

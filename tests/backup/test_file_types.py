@@ -26,7 +26,7 @@ WHATSAPP_IPHONE = "\u200e[31.12.20, 23:59:58] Jörg: \u200eMessages are encrypte
 
 
 def sixteenths(data: bytes) -> bytes:
-    """Fill up with what does no harm to a multiple of 16 bytes, which an encrypted backup has too."""
+    """Pad with line breaks to a multiple of 16 bytes, the size of an encrypted backup."""
     return data + b"\n" * (-len(data) % 16)
 
 
@@ -125,7 +125,7 @@ KINDS: dict[str, tuple[Callable[[Path], bytes], str, str]] = {
 def test_a_file_of_another_kind_is_called_what_it_is(
     name: str, keys: backup.KeyMaterial | None, tmp_path: Path
 ) -> None:
-    """Whatever its size, with and without a key, and it is said what to do."""
+    """The error names the type of the file and what to do, with and without a key, at any size."""
     make, description, advice = KINDS[name]
     path = make(tmp_path)
     variants = [path] if name.endswith(("ZIP", "folder", "document")) else [path, sixteenths(path)]
@@ -135,7 +135,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(
 
 
 def test_a_latin_text_is_not_taken_for_an_encrypted_backup() -> None:
-    """Nor anything else whose bytes are not random, whatever its size."""
+    """Bytes that are not random are not taken for an encrypted backup, even in whole blocks."""
     for data in ("Grüße aus Köln, schöne Grüße!".encode("latin-1") * 16, bytes(4096) + b"\xff" * 4096):
         assert len(data) % 16 == 0
         with pytest.raises(UnreadableBackup, match="not a chat backup"):
@@ -143,7 +143,7 @@ def test_a_latin_text_is_not_taken_for_an_encrypted_backup() -> None:
 
 
 def test_random_bytes_are_random() -> None:
-    """Of every length an encrypted file can have; no encrypted backup may be refused by chance."""
+    """Random bytes of every size pass, so no encrypted backup is refused by chance."""
     rng = random.Random(5)
     for size in (64, 80, 128, 592, 1024, 4096, 1 << 16):
         assert all(is_random(rng.randbytes(size)) for _ in range(200))
@@ -151,7 +151,7 @@ def test_random_bytes_are_random() -> None:
 
 @pytest.mark.parametrize("size", [48, 63, 65, 79])
 def test_an_encrypted_file_has_whole_blocks_and_a_least_size(size: int) -> None:
-    """Random bytes of another size are no encrypted backup, or one that was cut off."""
+    """Random bytes that are too few or no whole blocks are not taken for a container."""
     with pytest.raises(UnreadableBackup, match="not a chat backup"):
         recognise(random.Random(2).randbytes(size), size)
     for fitting in (64, 80):
@@ -160,7 +160,7 @@ def test_an_encrypted_file_has_whole_blocks_and_a_least_size(size: int) -> None:
 
 @pytest.mark.parametrize("missing", [1, 15, 100])
 def test_a_container_that_was_cut_off_is_called_that_once_the_key_fits(missing: int) -> None:
-    """By whoever opens it, not only by who validates it; without its key it is said what may be."""
+    """With the key a truncated container is damaged; without it the error says that it may be one."""
     cut = container_of(small_sample())[:-missing]
     with pytest.raises(DamagedContainer, match="cut off"):
         backup.info(io.BytesIO(cut), KEYS)
@@ -171,7 +171,7 @@ def test_a_container_that_was_cut_off_is_called_that_once_the_key_fits(missing: 
 
 
 def test_the_data_of_signal_desktop_are_told_by_where_they_lie(tmp_path: Path) -> None:
-    """Its database looks as random as a backup, but has a configuration beside it."""
+    """The database of Signal Desktop is recognised by the `config.json` of its folder."""
     folder = tmp_path / "Signal"
     (folder / "sql").mkdir(parents=True)
     file = folder / "sql" / "db.sqlite"

@@ -37,7 +37,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def test_a_folder_is_imported_with_every_attachment(folder: Path, archive: Path) -> None:
-    """Messages in the archive, files beside it, and the answer that it is all there."""
+    """All messages are imported, all attachments copied, and the result is complete."""
     result = hb.keep(folder, archive, KEYS)
     (snapshot,) = result.snapshots
     assert (result.complete, result.unchanged) == (True, False)
@@ -52,7 +52,7 @@ def test_a_folder_is_imported_with_every_attachment(folder: Path, archive: Path)
 
 
 def test_the_second_run_reads_no_backup(folder: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but hashes: not even the key is needed."""
+    """An unchanged folder is recognised by hashes, without opening a backup and without a key."""
     hb.keep(folder, archive, KEYS)
     before = dump(archive)
 
@@ -69,7 +69,7 @@ def test_the_second_run_reads_no_backup(folder: Path, archive: Path, monkeypatch
 
 
 def test_all_snapshots_are_imported_the_oldest_first(folder: Path, archive: Path) -> None:
-    """The older one has messages that the newer one has no more, and the archive has them all."""
+    """Snapshots are imported in order, and the archive keeps messages that a later one lacks."""
     add_snapshot(folder, later_records(sample(80), 1, without=3))
     result = hb.keep(folder, archive, KEYS)
     older, newer = result.snapshots
@@ -82,7 +82,7 @@ def test_all_snapshots_are_imported_the_oldest_first(folder: Path, archive: Path
 
 
 def test_a_new_snapshot_is_imported_and_the_old_one_is_not_read_again(folder: Path, archive: Path) -> None:
-    """What the last run found of a snapshot holds as long as its files do."""
+    """A second run imports only the new snapshot, and the other one is known."""
     hb.keep(folder, archive, KEYS)
     add_snapshot(folder, later_records(sample(90), 1))
     result = hb.keep(folder, archive, KEYS)
@@ -93,7 +93,7 @@ def test_a_new_snapshot_is_imported_and_the_old_one_is_not_read_again(folder: Pa
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "damaged"])
 def test_a_lost_attachment_is_named(folder: Path, archive: Path, damage: str) -> None:
-    """By chat, date and person; the rest is imported, and the next run says the same."""
+    """A lost attachment is reported in each run with what is wrong, until its file is restored."""
     # Several, because a file that another one has the content of is not lost.
     contents = {file: file.read_bytes() for file in files_of(folder)[:6]}
     for file, data in contents.items():
@@ -115,7 +115,7 @@ def test_a_lost_attachment_is_named(folder: Path, archive: Path, damage: str) ->
 
 
 def test_what_is_kept_is_not_lost_with_the_folder(folder: Path, archive: Path) -> None:
-    """The archive has a good copy of what goes bad later, and says so each time."""
+    """Attachments that later go missing or bad in the folder are not lost if the archive has a copy."""
     hb.keep(folder, archive, KEYS)
     missing, damaged, *_rest = files_of(folder)
     missing.unlink()
@@ -127,7 +127,7 @@ def test_what_is_kept_is_not_lost_with_the_folder(folder: Path, archive: Path) -
 
 @pytest.mark.parametrize("damage", ["removed", "cut short"])
 def test_a_copy_that_is_gone_is_made_again(folder: Path, archive: Path, damage: str) -> None:
-    """Somebody tidied up beside the archive, or its disk failed."""
+    """A removed or truncated copy of an attachment is written again."""
     hb.keep(folder, archive, KEYS)
     with hb.archive(archive) as opened:
         copy = max(
@@ -144,7 +144,7 @@ def test_a_copy_that_is_gone_is_made_again(folder: Path, archive: Path, damage: 
 
 
 def test_a_damaged_snapshot_stops_no_other(folder: Path, archive: Path) -> None:
-    """The good one is imported, the bad one is named, and tried again when it has changed."""
+    """The intact snapshot is imported, and the damaged one is retried when its file has changed."""
     damaged = add_snapshot(folder, later_records(sample(80), 1)) / "main"
     data = damaged.read_bytes()
     damaged.write_bytes(data[: len(data) // 2 // 16 * 16])
@@ -157,7 +157,7 @@ def test_a_damaged_snapshot_stops_no_other(folder: Path, archive: Path) -> None:
 
 
 def test_a_snapshot_without_messages_is_named(folder: Path, archive: Path) -> None:
-    """What a phone or a copy left half done is not passed over in silence."""
+    """A snapshot without its main file is reported, and the result is incomplete."""
     incomplete = add_snapshot(folder, later_records(sample(80), 1))
     (incomplete / "main").unlink()
     result = hb.keep(folder, archive, KEYS)
@@ -166,7 +166,7 @@ def test_a_snapshot_without_messages_is_named(folder: Path, archive: Path) -> No
 
 
 def test_keys_are_asked_for_before_anything_is_done(folder: Path, archive: Path) -> None:
-    """No key, and one that does not fit."""
+    """A missing key and a wrong key are errors before the archive is created."""
     with pytest.raises(hb.KeyIncomplete):
         hb.keep(folder, archive)
     with pytest.raises(hb.WrongKey):
@@ -175,14 +175,14 @@ def test_keys_are_asked_for_before_anything_is_done(folder: Path, archive: Path)
 
 
 def test_the_archive_is_not_put_into_a_snapshot(folder: Path) -> None:
-    """It would be part of what it is made from."""
+    """An archive path inside of a snapshot is refused."""
     (snapshot,) = folder.glob("signal-backup-*")
     with pytest.raises(hb.TargetRefused):
         hb.keep(folder, snapshot / "chats.db", KEYS)
 
 
 def test_other_forms_are_kept_too(tmp_path: Path, archive: Path) -> None:
-    """A plain stream has no attachments beside it: they are lost unless no message has any."""
+    """A plain stream is imported too, and its attachments are reported as lost."""
     path = tmp_path / "chats.binproto"
     path.write_bytes(stream_of(sample(40)))
     first, second = hb.keep(path, archive), hb.keep(path, archive)
@@ -193,7 +193,7 @@ def test_other_forms_are_kept_too(tmp_path: Path, archive: Path) -> None:
 
 
 def test_a_removed_import_is_imported_again(folder: Path, archive: Path) -> None:
-    """What the state file says holds only for the archive it lies beside."""
+    """After the archive is deleted, everything is imported again."""
     hb.keep(folder, archive, KEYS)
     archive.unlink()
     result = hb.keep(folder, archive, KEYS)
@@ -201,7 +201,7 @@ def test_a_removed_import_is_imported_again(folder: Path, archive: Path) -> None
 
 
 def test_what_a_killed_process_left_is_removed(folder: Path, archive: Path) -> None:
-    """Temporary files of an hour ago, and no others."""
+    """Temporary files older than an hour are removed, and newer ones are kept."""
     hb.keep(folder, archive, KEYS)
     with hb.archive(archive) as opened:
         media_path = next(path for path in opened.media_folder.iterdir() if path.is_dir())
@@ -216,7 +216,7 @@ def test_what_a_killed_process_left_is_removed(folder: Path, archive: Path) -> N
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_killed_at_any_moment_and_run_again(tmp_path: Path) -> None:
-    """The end is the same as that of a run that nobody disturbed."""
+    """After runs that were killed at random times, the archive is the same as that of one full run."""
     folder = write_phone_folder(tmp_path, 300)
     add_snapshot(folder, later_records(sample(300), 1, without=5))
     complete, killed = tmp_path / "whole.db", tmp_path / "killed.db"

@@ -10,7 +10,7 @@ from holdfast.backup.folder_state import KeptSnapshot, SnapshotState, StateFile,
 
 
 def test_the_state_is_read_again_and_only_its_owner_can(tmp_path: Path) -> None:
-    """It names lost attachments by chat and person."""
+    """The saved state is read back for its folder, and its file is not readable by others."""
     state = StateFile(tmp_path / "chats.db")
     state.folder(tmp_path).snapshots["one"] = SnapshotState(
         {"main": "aa"}, ("n",), KeptSnapshot(name="one", new=3)
@@ -24,13 +24,13 @@ def test_the_state_is_read_again_and_only_its_owner_can(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version": 2}', b"\xff", b'{"version": 1, "folders": []}'])
 def test_a_state_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
-    """It is a cache: everything is read again."""
+    """An unreadable state file is treated as empty."""
     (tmp_path / "chats.db-keep.json").write_bytes(content)
     assert StateFile(tmp_path / "chats.db").folder(tmp_path).snapshots == {}
 
 
 def test_hashes_are_those_of_the_files(tmp_path: Path) -> None:
-    """Also of empty ones; what is not there has none."""
+    """Every file has its SHA-256, also an empty one, and a missing file is left out."""
     contents = {tmp_path / f"{n}": os.urandom(n * 70_000) for n in range(9)}
     for path, content in contents.items():
         path.write_bytes(content)
@@ -42,7 +42,7 @@ def test_hashes_are_those_of_the_files(tmp_path: Path) -> None:
 
 
 def test_files_are_listed_without_links(tmp_path: Path) -> None:
-    """A link may lead anywhere, also back."""
+    """Symlinks are skipped, so a loop of them does no harm."""
     inside = tmp_path / "a" / "b"
     inside.mkdir(parents=True)
     (inside / "file").write_text("x")

@@ -34,7 +34,7 @@ SENT = 1_700_000_000_000
 
 
 def pointer_to(content: bytes, key: int, name: str = "", content_type: str = "") -> FilePointer:
-    """Point at content, which lies under a key of its own."""
+    """Return a file pointer to content that is encrypted with its own key."""
     pointer = FilePointer(contentType=content_type, fileName=name)
     pointer.locatorInfo.plaintextHash = hashlib.sha256(content).digest()
     pointer.locatorInfo.localKey = bytes([key]) * 64
@@ -76,7 +76,7 @@ def written(source: Path, target: Path, *, replace: bool = False) -> list[Extrac
 
 
 def names_in(target: Path) -> list[str]:
-    """List what was written."""
+    """List the files in a folder by relative path."""
     return sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
 
 
@@ -92,7 +92,7 @@ def expected_pointers(records: tuple[bytes, ...]) -> Iterator[tuple[int, int, in
 
 
 def test_every_pointer_of_a_sample_is_found() -> None:
-    """With its frame, its chat, its time, its type and its name; wherever it stands in a message."""
+    """Each pointer has frame, chat, time, type and name, wherever it is in a message."""
     records = sample(1000)
     with backup.open(io.BytesIO(stream_of(records))) as source:
         actual = [
@@ -104,7 +104,7 @@ def test_every_pointer_of_a_sample_is_found() -> None:
 
 
 def test_a_pointer_of_an_older_revision_belongs_to_the_message() -> None:
-    """Chat and time are those of the message around it."""
+    """The chat and time of a revision's attachment are those of the message around it."""
     item = ChatItem(chatId=5, dateSent=SENT)
     item.revisions.add(chatId=6, dateSent=3).standardMessage.attachments.add().pointer.fileName = "old"
     with backup.open(io.BytesIO(message_stream(Frame(chatItem=item)))) as source:
@@ -117,7 +117,7 @@ def test_a_pointer_of_an_older_revision_belongs_to_the_message() -> None:
     [{"plaintextHash": b""}, {"plaintextHash": b"short"}, {"localKey": b""}, {"localKey": b"short"}],
 )
 def test_what_was_not_kept_is_no_attachment(change: dict[str, bytes]) -> None:
-    """Nor is one whose hash or key cannot be one."""
+    """A locator without a valid hash and key is no attachment."""
     locator = pointer_to(b"x", 1).locatorInfo
     assert attachment_of(locator) == AttachmentKey(LocalKey(b"\x01" * 64), hashlib.sha256(b"x").digest(), 1)
     for name, value in change.items():
@@ -126,7 +126,7 @@ def test_what_was_not_kept_is_no_attachment(change: dict[str, bytes]) -> None:
 
 
 def test_a_damaged_pointer_is_located() -> None:
-    """By frame and byte."""
+    """The error about a damaged pointer has its frame and byte."""
     raw = history((b"x", pointer_to(b"x", 1, "name")))[-1].replace(b"name", b"na\xffe")
     for damaged, message in ((raw, "not UTF-8"), (b"\x22\x05abc", "middle of a field")):
         with (
@@ -137,14 +137,14 @@ def test_a_damaged_pointer_is_located() -> None:
 
 
 def test_chats_are_named_after_who_they_are_with() -> None:
-    """Also where that is nobody."""
+    """A chat has the name of its recipient, or `Unknown` if there is none."""
     records = [*history(), Frame(chat=Chat(id=6, recipientId=9)).SerializeToString()]
     with backup.open(io.BytesIO(stream_of(records))) as source:
         assert chat_names(source) == {5: "Choir", 6: "Unknown"}
 
 
 def test_a_sample_folder_is_written_out_whole(tmp_path: Path) -> None:
-    """Each content once under its key, as it was, in a folder named after its chat."""
+    """Each attachment is written once with its content, in a folder named after its chat."""
     snapshot = folder_of(sample(300), tmp_path)
     results = written(snapshot, tmp_path / "out")
     assert len(results) > 20
@@ -162,7 +162,7 @@ def test_a_sample_folder_is_written_out_whole(tmp_path: Path) -> None:
 
 
 def test_a_second_run_writes_nothing_again(tmp_path: Path) -> None:
-    """And gives the same answer; what was changed meanwhile is reported, and put right if it may be replaced."""
+    """A second run writes no file again; a changed file is reported, and replaced with `replace`."""
     snapshot = folder_of(sample(100), tmp_path)
     first = written(snapshot, tmp_path / "out")
     files = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
@@ -180,7 +180,7 @@ def test_a_second_run_writes_nothing_again(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_or_damaged_is_reported_and_stops_nothing(tmp_path: Path) -> None:
-    """Each with its frame and its name; nothing half-written stays behind."""
+    """Missing, empty, changed and linked files are reported with frame and name, and all others written."""
     files = [
         (f"content {number}".encode(), pointer_to(f"content {number}".encode(), number)) for number in range(6)
     ]
@@ -203,7 +203,7 @@ def test_what_is_missing_or_damaged_is_reported_and_stops_nothing(tmp_path: Path
 
 
 def test_a_damaged_zip_gives_what_is_left(tmp_path: Path) -> None:
-    """One bad entry does not spoil the others."""
+    """One damaged entry of a ZIP is reported, and the other attachments are written."""
     files = [(bytes([number]) * 5000, pointer_to(bytes([number]) * 5000, number)) for number in range(1, 5)]
     source = export(tmp_path / "in", *files)
     with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
@@ -218,7 +218,7 @@ def test_a_damaged_zip_gives_what_is_left(tmp_path: Path) -> None:
 
 
 def test_a_form_without_attachments_says_so(tmp_path: Path) -> None:
-    """There is nowhere to look for them."""
+    """A frame stream has no attachments, and extracting from it is an error that says so."""
     with (
         backup.open(io.BytesIO(stream_of(history()))) as opened,
         pytest.raises(UnreadableBackup, match="frame stream, which has no attachments"),
@@ -227,7 +227,7 @@ def test_a_form_without_attachments_says_so(tmp_path: Path) -> None:
 
 
 def test_a_target_that_cannot_be_a_folder_is_said(tmp_path: Path) -> None:
-    """In words."""
+    """A target that is a file is refused with an error."""
     source = export(tmp_path / "in", (b"x", pointer_to(b"x", 1)))
     (tmp_path / "out").write_bytes(b"a file")
     with pytest.raises(UnwritableBackup, match="cannot be made"):
@@ -267,7 +267,7 @@ HOSTILE = [
 
 
 def test_names_stay_in_their_folder_whatever_they_say(tmp_path: Path) -> None:
-    """As names of files, and as names of chats."""
+    """Hostile names of files and chats cannot lead out of the target folder."""
     for number, text in enumerate(HOSTILE):
         files = [(bytes([key]), pointer_to(bytes([key]), key, text, "image/png")) for key in (1, 2)]
         for sent in (SENT, 0):
@@ -287,7 +287,7 @@ def test_names_stay_in_their_folder_whatever_they_say(tmp_path: Path) -> None:
 
 
 def check_name(name: str) -> None:
-    """Hold a name to what every file system takes and no terminal minds."""
+    """Check that a name is valid in every file system, and has no control characters."""
     assert name not in {"", ".", ".."}
     assert not set(name) & set('<>:"/\\|?*')
     assert not {unicodedata.category(sign) for sign in name} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -302,7 +302,7 @@ def check_name(name: str) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_makes_a_safe_name_or_none(text: str) -> None:
-    """And making it safe again changes nothing."""
+    """A safe name is valid on every system and short, and is not changed if made safe again."""
     name = safe_name(text)
     if name:
         check_name(name)
@@ -330,13 +330,13 @@ def test_any_text_makes_a_safe_name_or_none(text: str) -> None:
     ],
 )
 def test_names_follow_the_rules_of_windows(given: str, expected: str) -> None:
-    """Devices, drives, shares, streams, backslashes and dots at the end are no part of a name there."""
+    """Names that Windows does not allow are replaced by safe ones."""
     assert safe_name(given) == expected
     check_name(expected)
 
 
 def test_names_that_differ_only_by_case_are_kept_apart(tmp_path: Path) -> None:
-    """Some disks take them for one, and one would be lost."""
+    """Names that differ only by case get numbers, since some file systems ignore the case."""
     contents = [bytes([key]) for key in range(1, 6)]
     texts = ["Photo.jpg", "PHOTO.JPG", "photo.jpg", "Photo.jpg", "straße.jpg"]
     files = [
@@ -351,7 +351,7 @@ def test_names_that_differ_only_by_case_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_the_same_attachment_is_written_once(tmp_path: Path) -> None:
-    """However often it was forwarded."""
+    """An attachment that several messages have is written once."""
     files = [(b"x", pointer_to(b"x", 1, "a.txt"))] * 3
     assert len(written(export(tmp_path / "in", *files), tmp_path / "out")) == 1
     assert names_in(tmp_path / "out") == ["Choir/2023-11-14 22.13.20 a.txt"]
@@ -370,12 +370,12 @@ def test_the_same_attachment_is_written_once(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_is_made_of_time_name_and_type(pointer: Pointer, start: bytes, name: str) -> None:
-    """As far as they are known."""
+    """Time, name and extension are used in the file name as far as they are known."""
     assert place(Path("out"), "Ada", pointer, start, set()) == Path("out") / "Ada" / name
 
 
 def test_content_is_known_by_how_it_begins() -> None:
-    """Of the kinds people send."""
+    """The extension of common file types is found by their first bytes or by their media type."""
     assert sniffed(b"\x89PNG\r\n\x1a\n....") == ".png"
     assert sniffed(b"RIFF....WEBPVP8 ") == ".webp"
     assert sniffed(b"....ftypisom") == ".mp4"

@@ -19,7 +19,7 @@ SHOWN = ["Nick Name", "Book Entry", "Booknick", "Profile Name", "someone.01", "+
 
 @pytest.mark.parametrize("step", range(len(LADDER)))
 def test_a_contact_is_called_by_the_first_name_there_is(step: int) -> None:
-    """The owner's own choice before the address book, before the profile, before anything else."""
+    """The nickname comes first, then the address book, then the profile, then the other names."""
     contact = Contact()
     for names in LADDER[step:]:
         contact.MergeFrom(Contact(**names))  # type: ignore[arg-type]
@@ -36,7 +36,7 @@ def test_a_contact_is_called_by_the_first_name_there_is(step: int) -> None:
     ],
 )
 def test_half_a_name_is_a_name_and_none_is_said_to_be_unknown(contact: Contact, name: str) -> None:
-    """No space is left where a part is missing."""
+    """A missing part of a name leaves no space, and a contact without a name is unknown."""
     assert recipient_name(Recipient(contact=contact)) == name
 
 
@@ -69,12 +69,12 @@ def recipients() -> list[tuple[Recipient, str]]:
 
 @pytest.mark.parametrize(("recipient", "name"), recipients())
 def test_every_kind_of_recipient_has_a_name(recipient: Recipient, name: str) -> None:
-    """Also those without one."""
+    """Recipients of every kind have a name, also if their record has none."""
     assert recipient_name(recipient) == name
 
 
 def test_the_owner_is_called_by_the_profile_or_the_username() -> None:
-    """Or not at all."""
+    """The name is that of the profile, else the username, else empty."""
     assert account_name(AccountData(givenName="Ada", familyName="Lovelace", username="ada.01")) == "Ada Lovelace"
     assert account_name(AccountData(username="ada.01")) == "ada.01"
     assert account_name(AccountData()) == ""

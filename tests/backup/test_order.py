@@ -45,7 +45,7 @@ START = (ACCOUNT, person(1), person(2), chat(7, 2))
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_sample_is_in_order(seed: int) -> None:
-    """With every kind of record and reference."""
+    """Samples with every kind of record and reference break no rule of order."""
     order = OrderChecker()
     for raw in sample(450, seed)[1:]:
         order.check(raw)
@@ -72,7 +72,7 @@ def test_a_sample_is_in_order(seed: int) -> None:
     ],
 )
 def test_a_broken_rule_is_named_with_id_and_frame(frames: tuple[Frame, ...], rule: str, message: str) -> None:
-    """The last frame breaks it; all before are in order."""
+    """The error has the id of the rule and the number of the last frame, which breaks it."""
     check(*frames[:-1])
     with pytest.raises(OrderBroken, match=message) as caught:
         check(*frames)
@@ -127,7 +127,7 @@ def referring(name: str, value: int) -> Frame:
 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_every_reference_to_a_recipient_is_held_to_what_is_there(name: str) -> None:
-    """In every field that holds the id of one."""
+    """Each field that has a recipient id is checked against the recipients written before."""
     check(*START, referring(name, 2))
     with pytest.raises(OrderBroken, match=f"{name} refers to recipient 99, which has not been written") as caught:
         check(*START, referring(name, 99))
@@ -136,7 +136,7 @@ def test_every_reference_to_a_recipient_is_held_to_what_is_there(name: str) -> N
 
 @pytest.mark.parametrize("name", ["SendStatus", "Quote", "Reaction", "Poll.PollOption.PollVote"])
 def test_a_reference_that_is_missing_is_one_to_zero(name: str) -> None:
-    """On the wire 0 is left out, wherever the message stands; the one beside it does not stand in for it."""
+    """An absent id is read as 0, also in a list beside an element that has an id."""
     (full,) = (field for field in REFERENCES if field.rpartition(".")[0] == name)
     with pytest.raises(OrderBroken, match=f"{full} refers to recipient 0"):
         check(*START, referring(full, 0))
@@ -161,7 +161,7 @@ def test_no_field_that_holds_a_recipient_is_forgotten() -> None:
 
 
 def test_colours_are_unique_and_known_before_they_are_used() -> None:
-    """The account makes them, and may use them itself."""
+    """Colours must be unique, nonzero, and defined by the account before a chat uses them."""
 
     def account(*palette: int, used: int = 0) -> Frame:
         frame = Frame(account=AccountData())
@@ -186,12 +186,12 @@ def test_colours_are_unique_and_known_before_they_are_used() -> None:
 
 
 def test_an_older_revision_need_not_name_its_chat() -> None:
-    """It is in the chat of the message around it."""
+    """A revision without a chat id is in order."""
     check(*START, item(7, 2, lambda message: message.revisions.add(authorId=2)))
 
 
 def test_a_refused_frame_does_not_count() -> None:
-    """What it would have made is not there, and the next frame takes its number."""
+    """The records of a refused frame are unknown afterwards, and the next frame has its number."""
     order = OrderChecker()
     for frame in START:
         order.check(frame.SerializeToString())
@@ -206,14 +206,14 @@ def test_a_refused_frame_does_not_count() -> None:
 
 
 def test_a_frame_that_is_no_frame_is_damaged() -> None:
-    """Not out of order."""
+    """A frame that cannot be parsed is a DamagedRecord, not an OrderBroken."""
     with pytest.raises(DamagedRecord, match="middle of a field"):
         OrderChecker().check(b"\x0a\x05a")
 
 
 @given(seed=st.integers(0, 1 << 32))
 def test_a_record_moved_behind_its_reference_is_caught(seed: int) -> None:
-    """Whichever recipient or chat that is referred to, and wherever behind the reference it goes."""
+    """A recipient or chat after the first frame that refers to it breaks a rule."""
     rng = random.Random(seed)
     frames = [Frame.FromString(raw) for raw in sample()[1:]]
     chats = [index for index, frame in enumerate(frames) if frame.HasField("chat")]

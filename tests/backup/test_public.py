@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 import holdfast.backup as hb
-from holdfast.backup.conversion import OutputFormat
-from holdfast_demo.sample import sample_records
-from holdfast_demo.sample_writer import write_sample
+from tests.backup.docstring_examples import EXAMPLE_KEY_FILE, write_example_files
 
 FUNCTIONS = (
     "archive",
@@ -46,7 +44,6 @@ FUNCTIONS = (
     "validate_dataset",
     "write",
 )
-KEY_FILE = "recovery-key = " + "abcd" * 16 + "\naccount-id = 659aa5f4-a28d-fcc1-1ea1-b997537a3d95\n"
 
 
 def definitions() -> list[str]:
@@ -62,28 +59,21 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def write_example_files(folder: Path) -> None:
-    """Write the backup and the folder that the examples name."""
-    write_sample(sample_records(200, 1), folder / "chats.binproto", OutputFormat.STREAM, seed=1)
-    keys = hb.read_keys(KEY_FILE)
-    write_sample(sample_records(200, 1), folder / "phone", OutputFormat.FOLDER, seed=1, keys=keys)
-
-
 def test_the_functions_are_functions() -> None:
-    """All that the library can do to a backup, each under one word."""
+    """The public functions are exactly those of the list."""
     assert tuple(name for name in hb.__all__ if inspect.isfunction(getattr(hb, name))) == FUNCTIONS
 
 
 @pytest.mark.parametrize("name", definitions())
 def test_a_public_name_is_shown_under_the_public_module(name: str) -> None:
-    """In tracebacks, reprs and documentation, wherever it is defined; a pickle finds it there."""
+    """Public names have the module `holdfast.backup`, and can be pickled under it."""
     value = getattr(hb, name)
     assert (value.__module__, value.__qualname__) == ("holdfast.backup", name)
     assert pickle.loads(pickle.dumps(value)) is value
 
 
 def test_an_error_is_shown_under_its_public_name(tmp_path: Path) -> None:
-    """The last line of a traceback names what can be caught."""
+    """The last line of a traceback has the public name of the error class."""
     completed = subprocess.run(
         [sys.executable, "-c", "import holdfast.backup as hb; hb.info('nowhere')"],
         capture_output=True,
@@ -95,13 +85,13 @@ def test_an_error_is_shown_under_its_public_name(tmp_path: Path) -> None:
 
 
 def test_no_submodule_shadows_a_public_name() -> None:
-    """Importing a submodule binds its name in the package, so that none may be called like a function."""
+    """No submodule has the name of a public function, which importing it would replace."""
     modules = {module.name for module in pkgutil.iter_modules(hb.__path__)}
     assert not modules & set(hb.__all__)
 
 
 def test_nothing_else_is_shown_under_the_public_module() -> None:
-    """What shows as `holdfast.backup.X` can be imported from there."""
+    """Every class with the module `holdfast.backup` is in its `__all__`."""
     for module in pkgutil.walk_packages(hb.__path__, "holdfast.backup."):
         for name, value in vars(importlib.import_module(module.name)).items():
             if getattr(value, "__module__", None) == "holdfast.backup" and inspect.isclass(value):
@@ -109,7 +99,7 @@ def test_nothing_else_is_shown_under_the_public_module() -> None:
 
 
 def test_importing_the_library_loads_nothing_of_it() -> None:
-    """Each name is loaded when it is used: neither protobuf nor cryptography is there before."""
+    """Importing `holdfast.backup` loads no submodule, no protobuf and no cryptography."""
     code = "import sys, holdfast.backup; print(*sorted(sys.modules))"
     completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = completed.stdout.split()
@@ -117,7 +107,7 @@ def test_importing_the_library_loads_nothing_of_it() -> None:
 
 
 def test_a_name_that_is_not_public_is_an_attribute_error() -> None:
-    """As of any module; the public ones are completed before they are loaded."""
+    """An unknown name is an AttributeError, and `dir` lists all public names."""
     with pytest.raises(AttributeError, match="has no attribute 'vanish'"):
         hb.vanish  # noqa: B018  # the access is what is tested
     assert dir(hb) == sorted(hb.__all__)
@@ -127,13 +117,13 @@ def test_a_name_that_is_not_public_is_an_attribute_error() -> None:
 def test_an_example_gives_what_its_documentation_says(
     name: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each public function has an example, which runs in a folder with a made-up backup."""
+    """Each public function has an example in its docstring that passes as a doctest."""
     for source in prepared.iterdir():
         (tmp_path / source.name).symlink_to(source)
     monkeypatch.chdir(tmp_path)
     documented = doctest.DocTestParser().get_doctest(
         inspect.getdoc(getattr(hb, name)) or "",
-        {"hb": hb, "key_file": KEY_FILE},
+        {"hb": hb, "key_file": EXAMPLE_KEY_FILE},
         name,
         None,
         None,

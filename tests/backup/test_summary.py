@@ -31,7 +31,7 @@ from tests.holdfast_demo.sample.walk import pointers
 
 
 def by_objects(records: tuple[bytes, ...]) -> dict[str, object]:
-    """Count everything with message objects, the slow and obvious way."""
+    """Count everything with protobuf objects."""
     frames = [Frame.FromString(raw) for raw in records[1:]]
     kinds = Counter(frame.WhichOneof("item") for frame in frames)
     items = [frame.chatItem for frame in frames if frame.HasField("chatItem")]
@@ -63,7 +63,7 @@ def by_objects(records: tuple[bytes, ...]) -> dict[str, object]:
 
 
 def compare(summary: Info, expected: dict[str, object]) -> None:
-    """Hold an answer to what was counted."""
+    """Assert that a summary equals the expected counts."""
     for name, value in expected.items():
         if name not in {"largest", "chats"}:
             assert getattr(summary, name) == value, name
@@ -75,7 +75,7 @@ def compare(summary: Info, expected: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(("messages", "seed"), [(1, 1), (60, 2), (1500, 3)])
 def test_every_figure_is_what_protobuf_counts(messages: int, seed: int) -> None:
-    """Over samples with everything in them."""
+    """All counts of samples are those of the parsed protobuf messages."""
     records = sample(messages, seed)
     summary = backup.info(io.BytesIO(stream_of(records)))
     compare(summary, by_objects(records))
@@ -85,7 +85,7 @@ def test_every_figure_is_what_protobuf_counts(messages: int, seed: int) -> None:
 
 
 def test_every_form_gives_the_same_answer() -> None:
-    """But for the name of the form."""
+    """Every format has the same summary, except for the name of the format and its media."""
     expected = by_objects(small_sample())
     for _name, data in file_forms(small_sample()):
         summary = backup.info(io.BytesIO(data), MODERN_KEYS)
@@ -97,7 +97,7 @@ def test_every_form_gives_the_same_answer() -> None:
 
 
 def test_info_shows_the_header_and_counts_every_record_type() -> None:
-    """All eight record types are there, also those that do not occur."""
+    """The counts include all eight record types, also those that do not occur."""
     data = record(HEADER) + empty_frame(1) + empty_frame(2) * 3 + empty_frame(4) * 5 + empty_frame(8) + record(b"")
     summary = backup.info(io.BytesIO(data))
     assert summary.header == backup.Header(1, 1_700_000_000_123, "App 2.0", "App 1.0")
@@ -123,7 +123,7 @@ def test_info_shows_the_header_and_counts_every_record_type() -> None:
     ],
 )
 def test_a_frame_is_counted_once_whatever_it_holds(raw: bytes) -> None:
-    """Two records in one, a record in two pieces, none: the last one counts, as for protobuf."""
+    """A frame with two records, a split record or none is counted once, as protobuf reads it."""
     records = (HEADER, raw, raw, b"\x22\x02\x08\x01")
     summary = backup.info(io.BytesIO(stream_of(records)))
     expected = by_objects(records)
@@ -132,7 +132,7 @@ def test_a_frame_is_counted_once_whatever_it_holds(raw: bytes) -> None:
 
 
 def test_older_revisions_are_no_messages_of_their_own() -> None:
-    """Their attachments count, their dates do not."""
+    """The attachments of a revision are counted, and its date and the revision itself are not."""
     item = ChatItem(chatId=1, dateSent=1_700_000_000_000)
     item.standardMessage.SetInParent()
     older = item.revisions.add(chatId=1, dateSent=1)
@@ -145,7 +145,7 @@ def test_older_revisions_are_no_messages_of_their_own() -> None:
 
 
 def test_the_ten_largest_chats_have_names() -> None:
-    """Those with nobody known are said to be unknown."""
+    """The largest chats have the names of their recipients, or Unknown."""
     frames = [Frame(account=AccountData(givenName="Ada"))]
     for number in range(1, 13):
         frames.append(Frame(recipient=Recipient(id=number, contact=Contact(username=f"user.{number}"))))
@@ -160,7 +160,7 @@ def test_the_ten_largest_chats_have_names() -> None:
 
 
 def test_dates_beyond_the_calendar_have_no_month_and_cost_nothing() -> None:
-    """A message may claim any time, and each another one."""
+    """All messages beyond the calendar are counted in one unknown month."""
     frames = [Frame(chatItem=ChatItem(dateSent=(1 << 64) - 1 - (number << 40))) for number in range(500)]
     summary = backup.info(io.BytesIO(message_stream(*frames, Frame(chatItem=ChatItem(dateSent=1)))))
     assert summary.months == {"1970-01": 1, "unknown": 500}
@@ -168,7 +168,7 @@ def test_dates_beyond_the_calendar_have_no_month_and_cost_nothing() -> None:
 
 
 def test_info_takes_a_path_an_open_file_or_an_opened_backup(tmp_path: Path) -> None:
-    """All the same."""
+    """A path, a string, a file object and an open backup give the same summary."""
     file = tmp_path / "x.binproto"
     file.write_bytes(stream_of(small_sample()))
     with file.open("rb") as source, backup.open(file) as reader:
@@ -176,14 +176,14 @@ def test_info_takes_a_path_an_open_file_or_an_opened_backup(tmp_path: Path) -> N
 
 
 def test_a_time_beyond_the_calendar_is_no_date() -> None:
-    """A header may claim any 64-bit number."""
+    """An impossible time in the header is None."""
     data = record(BackupInfo(version=1, backupTimeMs=2**64 - 1).SerializeToString())
     assert backup.info(io.BytesIO(data)).header.made_at is None
 
 
 @pytest.mark.parametrize("verify", [False, True])
 def test_a_folder_says_what_became_of_its_media(tmp_path: Path, *, verify: bool) -> None:
-    """Present, missing and damaged; what looks whole is found out only by decrypting."""
+    """Attachments are present, missing or damaged, and some damage is found only by decrypting."""
     snapshot = folder_of(sample(300), tmp_path)
     files = sorted((snapshot.parent / "files").glob("*/*"))
     files[0].unlink()
@@ -200,7 +200,7 @@ def test_a_folder_says_what_became_of_its_media(tmp_path: Path, *, verify: bool)
 
 
 def test_a_malformed_frame_is_located() -> None:
-    """By number and byte, also when only a parser of texts would notice."""
+    """The error has the frame and the byte, also for text that is not UTF-8."""
     data = record(HEADER) + empty_frame(1) * 2 + record(b"\x22\x05abc")
     with pytest.raises(DamagedBackup, match=r"middle of a field \(frame 3, byte \d+\)"):
         backup.info(io.BytesIO(data))

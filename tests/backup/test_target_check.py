@@ -11,7 +11,7 @@ from tests.backup.streams import KEYS, folder_of, small_sample, stream_of
 
 
 def test_a_file_is_not_written_over(tmp_path: Path) -> None:
-    """Under whatever name; any other file may be."""
+    """The source is refused as target also by a hard link or another path; another file is not."""
     path = tmp_path / "backup.binproto"
     path.write_bytes(stream_of(small_sample()))
     (tmp_path / "hard").hardlink_to(path)
@@ -23,7 +23,7 @@ def test_a_file_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_no_part_of_a_folder_is_written_over(tmp_path: Path) -> None:
-    """Its messages are in one of three files, and nothing else is put beside them."""
+    """The files of a snapshot, and any other path inside of it, are refused as target."""
     snapshot = folder_of(small_sample(), tmp_path)
     with backup.open(snapshot, KEYS) as source:
         for name in ("main", "metadata", "files"):
@@ -35,7 +35,7 @@ def test_no_part_of_a_folder_is_written_over(tmp_path: Path) -> None:
 
 
 def test_what_has_no_name_is_apart_from_everything(tmp_path: Path) -> None:
-    """As standard input."""
+    """A source without a path, such as standard input, allows every target."""
     path = tmp_path / "backup.binproto"
     path.write_bytes(stream_of(small_sample()))
     with path.open("rb") as file, backup.open(file) as source:

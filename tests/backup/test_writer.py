@@ -52,13 +52,13 @@ def all_of(path: Path) -> tuple[bytes, ...]:
 
 
 def blocks_of(records: tuple[bytes, ...]) -> Iterator[backup.Block]:
-    """Give frames in blocks, as they are read."""
+    """Return the frames in blocks, as they are read."""
     return backup.FrameStream(io.BytesIO(stream_of(records))).blocks()
 
 
 @pytest.mark.parametrize("form", FILES)
 def test_what_was_written_is_read(form: str, tmp_path: Path) -> None:
-    """Frame by frame and in blocks, checked and unchecked; only the owner can read the file."""
+    """Backups are written by frame and by block, checked and unchecked, and are private."""
     header, *frames = sample()
     for number, unchecked in enumerate((False, True)):
         single, blocks = tmp_path / f"single{number}", tmp_path / f"blocks{number}"
@@ -73,7 +73,7 @@ def test_what_was_written_is_read(form: str, tmp_path: Path) -> None:
 
 
 def test_message_objects_are_taken_as_well() -> None:
-    """Header and frames."""
+    """The header and the frames may be given as protobuf messages."""
     out = io.BytesIO()
     frame = Frame(account=AccountData(givenName="Ada"))
     with write_stream(out, BackupInfo.FromString(HEADER)) as writer:
@@ -82,7 +82,7 @@ def test_message_objects_are_taken_as_well() -> None:
 
 
 def test_the_plain_forms_are_what_they_are_said_to_be() -> None:
-    """To the byte; an array has a record a line."""
+    """Stream, lines and array are written byte for byte as expected, the array with one record a line."""
     for write, expected in (
         (write_stream, stream_of(small_sample())),
         (write_lines, lines_of(small_sample())),
@@ -97,7 +97,7 @@ def test_the_plain_forms_are_what_they_are_said_to_be() -> None:
 
 @pytest.mark.parametrize("form", FILES)
 def test_a_header_alone_is_a_backup(form: str, tmp_path: Path) -> None:
-    """With no frames after it."""
+    """A backup without frames is written and read back in every format."""
     with FILES[form](tmp_path / "x", HEADER):
         pass
     assert all_of(tmp_path / "x") == (HEADER,)
@@ -105,7 +105,7 @@ def test_a_header_alone_is_a_backup(form: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", FILES)
 def test_an_ordering_rule_stops_the_writer_and_leaves_nothing(form: str, tmp_path: Path) -> None:
-    """Whatever was at that place before is still there."""
+    """A frame out of order stops the writer, and an existing file at the target is kept."""
     target = tmp_path / "x"
     target.write_bytes(b"precious")
     with pytest.raises(OrderBroken) as caught, FILES[form](target, HEADER, replace=True) as writer:
@@ -117,7 +117,7 @@ def test_an_ordering_rule_stops_the_writer_and_leaves_nothing(form: str, tmp_pat
 
 
 def test_a_block_is_checked_frame_by_frame(tmp_path: Path) -> None:
-    """Unless the writer was told not to."""
+    """The frames of a block are checked for their order unless the writer is unchecked."""
     records = (HEADER, b"\x12\x00")
     with pytest.raises(OrderBroken), write_stream(tmp_path / "x", HEADER) as writer:
         writer.write_block(next(blocks_of(records)))
@@ -127,7 +127,7 @@ def test_a_block_is_checked_frame_by_frame(tmp_path: Path) -> None:
 
 
 def test_a_refused_frame_can_be_left_out(tmp_path: Path) -> None:
-    """Nothing of it was written."""
+    """After a refused frame the writer goes on, and nothing of that frame is in the file."""
     with write_stream(tmp_path / "x", HEADER) as writer:
         writer.write(b"\x0a\x00")
         with pytest.raises(OrderBroken):
@@ -137,7 +137,7 @@ def test_a_refused_frame_can_be_left_out(tmp_path: Path) -> None:
 
 
 def test_damage_is_reproduced_only_unchecked(tmp_path: Path) -> None:
-    """A checked writer refuses what it cannot read; JSON cannot hold it at all."""
+    """A malformed frame is refused by a checked writer and by JSON, but not by an unchecked stream."""
     with pytest.raises(DamagedRecord), write_stream(tmp_path / "x", HEADER) as writer:
         writer.write(b"\x0a\x05a")
     with write_stream(tmp_path / "x", HEADER, unchecked=True) as writer:
@@ -156,14 +156,14 @@ def test_damage_is_reproduced_only_unchecked(tmp_path: Path) -> None:
 
 
 def joined() -> Frame:
-    """Say that somebody joined, which the two spellings call by different names."""
+    """Return an update of a contact who joined Signal, whose enum value has a name in each spelling."""
     frame = Frame()
     frame.chatItem.updateMessage.simpleUpdate.type = SimpleChatUpdate.JOINED_SERVICE
     return frame
 
 
 def test_json_may_be_spelled_as_signal_does() -> None:
-    """Both spellings are read."""
+    """JSON is written in the selected spelling of names, and both are read."""
     frame = joined().SerializeToString()
     spellings: dict[Names, bytes] = {"spec": b"JOINED_SERVICE", "signal": b"JOINED_SIGNAL"}
     for names, word in spellings.items():
@@ -177,7 +177,7 @@ def test_json_may_be_spelled_as_signal_does() -> None:
 
 
 def test_a_container_is_padded_and_never_the_same_twice(tmp_path: Path) -> None:
-    """Its size says little, its iv is random."""
+    """Two containers of the same content have the same padded size and different bytes."""
     for name in ("a", "b"):
         with write_container(tmp_path / name, HEADER, KEYS):
             pass
@@ -186,14 +186,14 @@ def test_a_container_is_padded_and_never_the_same_twice(tmp_path: Path) -> None:
 
 
 def test_a_container_needs_whole_keys(tmp_path: Path) -> None:
-    """Nothing is begun without them."""
+    """Incomplete keys are an error before a file is created."""
     with pytest.raises(KeyIncomplete, match="the account id"), write_container(tmp_path / "x", HEADER, LOCAL_KEYS):
         pass
     assert not list(tmp_path.iterdir())
 
 
 def test_a_snapshot_appears_whole_and_opens_with_the_recovery_key(tmp_path: Path) -> None:
-    """Named after the backup's own time, with metadata, main and manifest."""
+    """A snapshot is renamed when it is complete, to the time of the backup, and has all its files."""
     header, *frames = sample()
     names = ["ab" * 32]
     with write_snapshot(tmp_path, header, KEYS, names) as writer:
@@ -214,14 +214,14 @@ def test_a_snapshot_appears_whole_and_opens_with_the_recovery_key(tmp_path: Path
 
 
 def test_a_snapshot_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    """Not even its folder."""
+    """A failed snapshot leaves no folder behind."""
     with pytest.raises(OrderBroken), write_snapshot(tmp_path, HEADER, KEYS, []) as writer:
         writer.write(b"\x12\x02\x08\x01")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_snapshot_is_never_written_over(tmp_path: Path) -> None:
-    """Two backups of one second are one too many."""
+    """A second snapshot of the same second is refused, and the first is kept."""
     with write_snapshot(tmp_path, HEADER, KEYS, []):
         pass
     before = (next(tmp_path.iterdir()) / "main").read_bytes()
@@ -232,7 +232,7 @@ def test_a_snapshot_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_what_an_earlier_crash_left_is_no_obstacle(tmp_path: Path) -> None:
-    """The unfinished snapshot is begun again."""
+    """An unfinished snapshot of an earlier run is replaced."""
     part = tmp_path / "signal-backup-2023-11-14-22-13-20-tmp"
     part.mkdir()
     (part / "main").write_bytes(b"half")
@@ -242,7 +242,7 @@ def test_what_an_earlier_crash_left_is_no_obstacle(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_needs_the_account_id(tmp_path: Path) -> None:
-    """Its metadata holds what is derived from it."""
+    """Without the account id no snapshot is written, since its metadata needs the backup id."""
     with (
         pytest.raises(KeyIncomplete, match="give the account id"),
         write_snapshot(tmp_path, HEADER, LOCAL_KEYS, []),
@@ -256,7 +256,7 @@ def test_a_snapshot_needs_the_account_id(tmp_path: Path) -> None:
 
 
 def test_a_time_beyond_the_calendar_names_a_snapshot_all_the_same(tmp_path: Path) -> None:
-    """A header may claim anything."""
+    """A snapshot with an impossible time is named after 1970."""
     header = BackupInfo(version=1, backupTimeMs=(1 << 64) - 1)
     with write_snapshot(tmp_path, header, KEYS, []):
         pass
@@ -265,7 +265,7 @@ def test_a_time_beyond_the_calendar_names_a_snapshot_all_the_same(tmp_path: Path
 
 @pytest.mark.parametrize("form", FILES)
 def test_a_place_that_cannot_be_written_is_said(form: str, tmp_path: Path) -> None:
-    """No such folder, or a file where a folder should be."""
+    """A missing parent folder and a file in place of a folder are errors."""
     (tmp_path / "file").touch()
     for target in (tmp_path / "none" / "x", tmp_path / "file" / "x"):
         with pytest.raises(UnwritableBackup, match="cannot be written"), FILES[form](target, HEADER):
@@ -278,7 +278,7 @@ def test_a_place_that_cannot_be_written_is_said(form: str, tmp_path: Path) -> No
 
 
 def test_lengths_are_varints() -> None:
-    """A long frame has a longer prefix."""
+    """The length of a long frame is a varint of two bytes."""
     out = io.BytesIO()
     with write_stream(out, HEADER, unchecked=True) as writer:
         writer.write(b"\x4a" + record(bytes(300)))

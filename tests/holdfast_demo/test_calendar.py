@@ -1,4 +1,4 @@
-"""Random times fall on working hours and mostly on weekdays."""
+"""Random times, in working hours and mostly on weekdays."""
 
 from datetime import UTC, datetime
 
@@ -28,5 +28,5 @@ def test_weekends_are_quiet() -> None:
 
 
 def test_days_and_months_are_written_for_people() -> None:
-    """Without a zero in front of the day."""
+    """A day is written without a leading zero, and a month as year and month."""
     assert (day_of(1_709_251_200), month_of(1_709_251_200)) == ("1 March", "2024-03")

@@ -1,4 +1,4 @@
-"""The client reports errors with their reason, and never with its credentials."""
+"""The client of the demo: requests, pushes, and errors without credentials."""
 
 import socket
 from pathlib import Path
@@ -18,7 +18,7 @@ def make_client(service: Service, password: str = ADMIN_PASSWORD) -> DemoClient:
 
 
 def test_an_answer_is_decoded_and_none_is_none(service: Service) -> None:
-    """Requests act as the user the administrator names."""
+    """JSON responses are decoded, an empty one is None, and a request can act as another user."""
     client = make_client(service)
     person = {
         "username": "ada",
@@ -33,7 +33,7 @@ def test_an_answer_is_decoded_and_none_is_none(service: Service) -> None:
 
 
 def test_a_large_file_arrives_once(service: Service) -> None:
-    """The second time there is nothing to send."""
+    """An upload that is repeated stores the LFS object once."""
     client = make_client(service)
     client.ask("POST", "/user/repos", {"name": "a"})
     for _ in range(2):
@@ -69,11 +69,11 @@ def test_a_closed_port_is_an_error() -> None:
 
 
 def test_addresses_of_both_kinds_can_be_written() -> None:
-    """With brackets where they are needed."""
+    """An IPv6 address is written in brackets in the URL, and an IPv4 address is not."""
     assert DemoClient("::1", 80, Secret("")).root == "http://[::1]:80"
     assert DemoClient("127.0.0.1", 80, Secret("")).root == "http://127.0.0.1:80"
 
 
 def test_a_pointer_stands_for_its_content() -> None:
-    """As git-lfs writes it."""
+    """A formatted LFS pointer is parsed to the same pointer."""
     assert LfsPointer.parse(pointer_to(b"a").format()) == pointer_to(b"a")

@@ -1,4 +1,4 @@
-"""The demo has a backup and an archive with attachments."""
+"""The backup and the archive of the demo."""
 
 from pathlib import Path
 
@@ -21,14 +21,14 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_demo_is_a_backup_with_every_kind_of_record(demo_folder: Path) -> None:
-    """What the home page shows is read like any other backup."""
+    """The backup of the demo can be read, and has every kind of record."""
     summary = backup.info(demo_folder / "demo.binproto")
     assert summary.counts["chatItem"] == MESSAGES
     assert all(summary.counts.values())
 
 
 def test_the_archive_has_pictures_to_look_at(demo_folder: Path) -> None:
-    """Photos, voice messages and files, most of them with the file that was sent."""
+    """The archive has photos, voice messages and files whose content is stored."""
     with archives.open(demo_folder / ARCHIVE) as archive:
         assert len(archive.snapshots()) == 1
         for family in ("photo", "audio", "file"):

@@ -11,14 +11,14 @@ from holdfast_demo import almanac, harbour, tracker
 from holdfast_demo.client import pointer_to
 from holdfast_demo.drawings import view_png
 from holdfast_demo.people import EVERYBODY
-from tests.cli.test_serve import run_server, server_url
 from tests.hosting.git_client import Git
+from tests.server_process import run_server, server_url
 
 SECONDS = 60
 
 
 def total(client: httpx.Client, path: str) -> int:
-    """Count a list by what its first page says."""
+    """Return the total count of a list from the header of its first page."""
     response = client.get(path)
     assert response.status_code == 200, response.text
     return int(response.headers["X-Total-Count"])

@@ -1,4 +1,4 @@
-"""A history that is written becomes the repository it describes."""
+"""Git histories of the demo, read by `git`."""
 
 from pathlib import Path
 
@@ -19,12 +19,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git and return what it prints."""
+    """Run git and return its output."""
     return program.run(folder, *arguments).decode().strip()
 
 
 def test_git_reads_what_was_written(folder: Path) -> None:
-    """Commits with their people and dates, merges, both kinds of tags, and every kind of file."""
+    """Git reads the commits with authors and dates, merges, tags and all kinds of files."""
     history, main = DemoHistory(), DemoBranch("main")
     files = {
         "a.txt": text("first\n"),

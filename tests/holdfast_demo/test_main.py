@@ -1,4 +1,4 @@
-"""The process that makes the demo content, by itself."""
+"""The process that creates the demo content, run alone."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from holdfast_demo.service_login import ServiceLogin
 
 
 def test_a_failure_is_one_line_in_the_log() -> None:
-    """With its reason, in the form the service logs in, and without the password."""
+    """A failure is one log line with its reason, in the log format of the service, without the password."""
     order = ServiceLogin(host="127.0.0.1", port=1, name="admin", password="not-to-be-seen", log_format="json")
     command = [sys.executable, "-m", "holdfast_demo"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

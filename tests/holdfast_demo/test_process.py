@@ -1,4 +1,4 @@
-"""The demo is made beside the service, and ends with it."""
+"""The process that creates the demo content, started and stopped by the service."""
 
 import signal
 import socket
@@ -11,13 +11,13 @@ from holdfast.hosting.data_folder import FirstStart
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast_demo.process import making_demo, reachable
-from tests.cli.test_serve import run_server, server_url
 from tests.conftest import wait_for
+from tests.server_process import run_server, server_url
 
 
 @pytest.mark.long
 def test_the_service_can_be_stopped_while_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is left behind: no process, no folder, no traceback."""
+    """Stopping the service during the demo leaves no process, no temporary folder and no traceback."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with run_server(tmp_path / "data", "--demo") as (process, banner):
         with httpx.Client(base_url=server_url(banner)) as client:
@@ -37,7 +37,7 @@ def test_the_service_can_be_stopped_while_it_is_made(tmp_path: Path, monkeypatch
 def test_nothing_is_made_unless_the_folder_is_new_and_it_is_wanted(
     tmp_path: Path, *, demo: bool, first: FirstStart | None
 ) -> None:
-    """No process, no file."""
+    """An existing data folder, or a start without --demo, gets no demo content."""
     with socket.socket() as server, making_demo(Settings(data=tmp_path, demo=demo), first, server):
         assert list(tmp_path.iterdir()) == []
 
@@ -59,7 +59,7 @@ def test_a_service_that_never_answers_is_not_waited_for(tmp_path: Path, capfd: p
 def test_a_process_that_cannot_start_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The service goes on without."""
+    """If the process cannot be started, a warning is logged and the service runs without the demo."""
     monkeypatch.setattr("sys.executable", str(tmp_path / "no-python"))
     first = FirstStart("admin", Secret("long enough"))
     settings = Settings(data=tmp_path, demo=True)
@@ -71,5 +71,5 @@ def test_a_process_that_cannot_start_is_a_warning(
 
 
 def test_an_address_for_everybody_is_reached_on_loopback() -> None:
-    """Any other is reached as it is."""
+    """A service that listens on all addresses is requested on loopback, any other on its own address."""
     assert [reachable(host) for host in ("0.0.0.0", "::", "192.0.2.1")] == ["127.0.0.1", "::1", "192.0.2.1"]

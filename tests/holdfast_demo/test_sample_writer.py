@@ -1,4 +1,4 @@
-"""Made-up histories are written in every form, with their attachments where there is a place for them."""
+"""Writing samples in every format, with their attachments."""
 
 import hashlib
 import io
@@ -18,7 +18,7 @@ from tests.backup.streams import KEYS, MODERN_KEYS, sample, stream_of
 
 @pytest.mark.parametrize("to", OutputFormat)
 def test_a_sample_is_the_same_in_every_form(to: OutputFormat, tmp_path: Path) -> None:
-    """And in order, so that a checked writer would take it."""
+    """Every format has the same records, in an order that a checked writer accepts."""
     write_sample(sample_records(60), tmp_path / "x", to, seed=1, keys=KEYS)
     with backup.open(tmp_path / "x", KEYS) as source:
         assert (source.header, *(frame.raw for frame in source)) == sample(60)
@@ -28,7 +28,7 @@ def test_a_sample_is_the_same_in_every_form(to: OutputFormat, tmp_path: Path) ->
 
 
 def test_a_sample_goes_to_an_open_file() -> None:
-    """Standard output, for instance."""
+    """A sample can be written to a file object in every format that is a single file."""
     for to in (OutputFormat.STREAM, OutputFormat.JSONL, OutputFormat.JSON, OutputFormat.CONTAINER):
         out = io.BytesIO()
         write_sample(sample_records(60), out, to, seed=1, keys=MODERN_KEYS)
@@ -40,7 +40,7 @@ def test_a_sample_goes_to_an_open_file() -> None:
 
 @pytest.mark.parametrize("seed", [1, 5])
 def test_a_folder_has_every_attachment(seed: int, tmp_path: Path) -> None:
-    """Nothing it refers to is missing."""
+    """A sample folder has all attachments that its messages refer to."""
     written = write_sample(sample_records(400, seed), tmp_path / "x", OutputFormat.FOLDER, seed=seed, keys=KEYS)
     assert written is not None
     assert written.problems == ()
@@ -51,7 +51,7 @@ def test_a_folder_has_every_attachment(seed: int, tmp_path: Path) -> None:
 
 
 def test_what_is_not_of_the_history_is_missing() -> None:
-    """A stranger's hash leads nowhere."""
+    """A hash that is not in the sample is a missing attachment."""
     media = SampleMedia(sample_media(1))
     stranger = AttachmentKey(LocalKey(bytes(64)), hashlib.sha256(b"x").digest(), 1)
     with pytest.raises(AttachmentMissing):

@@ -1,4 +1,4 @@
-"""An archive to read from."""
+"""The fixture of an archive to read from."""
 
 import shutil
 from collections.abc import Iterator

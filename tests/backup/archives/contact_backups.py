@@ -36,7 +36,7 @@ WAYS: tuple[Way, ...] = (
 
 
 def choose_identifiers(rng: random.Random, most: int) -> list[Way]:
-    """Choose how the people of a backup are known; no two go by the same."""
+    """Choose the identifiers of the contacts of a backup; no two contacts share one."""
     chosen: dict[object, Way] = {}
     for identifier in rng.sample(WAYS, rng.randint(1, most)):
         key = next(identifier[kind] for kind in ("aci", "pni", "e164", "username") if kind in identifier)
@@ -47,7 +47,7 @@ def choose_identifiers(rng: random.Random, most: int) -> list[Way]:
 def write_backup(  # noqa: PLR0917  # what happens in it
     path: Path, days: int, ways: list[Way], rng: random.Random, messages: int = 4, profile_key: bytes = b""
 ) -> Path:
-    """Write a backup whose contacts are known in some ways, each with a chat, and all in a group and a list."""
+    """Write a backup of contacts with the given identifiers, each with a chat, and all in a group and a list."""
     header, frames = copies(20)
     header.backupTimeMs = START + days * 86_400_000
     account = next(frame for frame in frames if frame.HasField("account"))
@@ -88,7 +88,7 @@ def write_backup(  # noqa: PLR0917  # what happens in it
 
 
 def message(second: int, chat: int, own: int, people: list[int], rng: random.Random) -> Frame:
-    """Make a message of a moment: to or from the one a chat is with, or from anybody in the group."""
+    """Return a message of a given second: outgoing at even seconds, otherwise incoming."""
     frame = Frame()
     item = frame.chatItem
     item.chatId, item.dateSent = chat + 1000, START - 1_000_000 + second * 1000

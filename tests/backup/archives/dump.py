@@ -26,7 +26,7 @@ def dump(path: Path) -> list[str]:
 
 
 def terms(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
-    """List where each word of the full-text index stands."""
+    """List the positions of each term of the full-text index."""
     connection.execute("CREATE VIRTUAL TABLE temp.places USING fts5vocab (main, message_index, instance)")
     rows = connection.execute('SELECT * FROM temp.places ORDER BY term, doc, col, "offset"').fetchall()
     connection.execute("DROP TABLE temp.places")
@@ -34,7 +34,7 @@ def terms(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
 
 
 def rebuilt_terms(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
-    """List the same of an index made of all messages at once."""
+    """List the positions of each term of an index that is rebuilt from all messages."""
     connection.execute("BEGIN")
     index_all(connection)
     stored = terms(connection)

@@ -46,7 +46,7 @@ def frames(messages: int = 60, seed: int = 1) -> tuple[BackupInfo, tuple[Frame, 
 
 
 def copies(messages: int = 60, seed: int = 1) -> tuple[BackupInfo, list[Frame]]:
-    """Give a sample that may be changed."""
+    """Return a copy of a sample that may be changed."""
     header, parsed = frames(messages, seed)
     copy = BackupInfo()
     copy.CopyFrom(header)
@@ -59,7 +59,7 @@ def items(parsed: list[Frame]) -> Iterator[ChatItem]:
 
 
 def renumber(message: Message, people: Callable[[int], int], chats: Callable[[int], int]) -> None:
-    """Give everybody and every chat another number, at every depth."""
+    """Replace the ids of recipients and chats, at every depth."""
     for field, value in message.ListFields():
         key = (message.DESCRIPTOR.name, field.name)
         if key in PEOPLE_FIELDS or key in CHAT_FIELDS:
@@ -93,7 +93,7 @@ def read(path: Path) -> tuple[BackupInfo, list[Frame]]:
 
 
 def reduce_identifiers(contact: Contact, rng: random.Random) -> None:
-    """Know less of somebody: only the number, only the PNI, both, or all."""
+    """Remove identifiers of a contact at random: the ACI, the PNI or the phone number, or none."""
     if contact.e164 and contact.pni and contact.aci:
         for field in rng.choice((("aci", "pni"), ("aci", "e164"), ("aci",), ("pni",), ())):
             contact.ClearField(field)
@@ -102,7 +102,7 @@ def reduce_identifiers(contact: Contact, rng: random.Random) -> None:
 
 
 def add_duplicates(parsed: list[Frame], rng: random.Random) -> list[Frame]:
-    """Let some messages have been sent in the same moment as the one before them by the same author."""
+    """Add copies of some messages with the same author and timestamp, and another text."""
     result: list[Frame] = []
     for frame in parsed:
         result.append(frame)
@@ -125,7 +125,7 @@ def write_later(
     half_known: bool = False,
     duplicates: bool = False,
 ) -> Path:
-    """Write a snapshot of the sample in which things have happened, with numbers of its own."""
+    """Write a later snapshot of the sample, with changed messages and other ids."""
     header, parsed = copies(messages, seed)
     if half_known:
         for frame in parsed:
@@ -154,7 +154,7 @@ def write_later(
 
 
 def change_item(item: ChatItem, rng: random.Random) -> None:
-    """Let something happen to a message, or nothing."""
+    """Change a message at random, for example by an edit, a reaction or a deletion, or leave it unchanged."""
     action = rng.randrange(8)
     if action == 0 and item.HasField("standardMessage") and item.standardMessage.HasField("text"):
         before = ChatItem()

@@ -52,12 +52,12 @@ def archive_bytes(archive: Path) -> bytes:
 
 
 def comparable_rows(archive: Path) -> list[str]:
-    """Write what an archive says, but for what cannot be known after a removal."""
+    """Dump an archive without ad-hoc calls and sticker packs, of which only the last mention is stored."""
     return [line for line in dump(archive) if not line.startswith(LAST_MENTION)]
 
 
 def rows_without_snapshots(archive: Path) -> list[str]:
-    """Write the same, but for what tells one file from another that was made in the same moment."""
+    """Dump an archive without what distinguishes backups made at the same time."""
     return [
         re.sub(r"'(\d+) [0-9a-f]{8}'", r"\1", line)
         for line in comparable_rows(archive)
@@ -66,7 +66,7 @@ def rows_without_snapshots(archive: Path) -> list[str]:
 
 
 def write_without_person(source: Path, target: Path, aci: bytes) -> Path:
-    """Write a backup of somebody who has never heard of a person."""
+    """Write a copy of a backup without any reference to a person."""
     header, frames = read(source)
     people = {frame.recipient.id for frame in frames if aci and frame.recipient.contact.aci == aci}
     pnis = {frame.recipient.contact.pni for frame in frames if frame.recipient.contact.aci == aci} - {b""}

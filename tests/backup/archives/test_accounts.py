@@ -7,7 +7,7 @@ from tests.backup.archives.histories import copies, import_backups, write
 
 
 def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
-    """The same people and words in both are in both."""
+    """Backups of two accounts with the same people and texts are stored under two accounts."""
     header, frames = copies()
     source = write(tmp_path / "one", header, frames)
     header.mediaRootBackupKey = b"another account's media root key"

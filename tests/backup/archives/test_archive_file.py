@@ -55,7 +55,7 @@ def connection_of(error: BaseException) -> sqlite3.Connection:
 
 
 def is_closed(connection: sqlite3.Connection) -> bool:
-    """Tell whether a connection was closed."""
+    """Return whether a connection is closed."""
     try:
         connection.execute("SELECT 1")
     except sqlite3.ProgrammingError:
@@ -64,7 +64,7 @@ def is_closed(connection: sqlite3.Connection) -> bool:
 
 
 def test_an_archive_of_a_later_version_is_refused(filled: Path) -> None:
-    """With what to do about it."""
+    """The error of a too new archive says which versions are known, to read as to write."""
     with sqlite3.connect(filled) as plain:
         plain.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     for create in (False, True):
@@ -73,7 +73,7 @@ def test_an_archive_of_a_later_version_is_refused(filled: Path) -> None:
 
 
 def test_an_archive_from_before_the_first_release_is_only_read(filled: Path) -> None:
-    """Its people cannot be told apart as they are now, and nothing is written to it."""
+    """An archive without the identity column of the first release can be read, and is never written to."""
     with sqlite3.connect(filled) as plain:
         plain.execute("ALTER TABLE identity RENAME COLUMN alias TO another")
     plain.close()
@@ -86,7 +86,7 @@ def test_an_archive_from_before_the_first_release_is_only_read(filled: Path) -> 
 
 
 def test_other_databases_are_left_alone(tmp_path: Path) -> None:
-    """Neither read nor written."""
+    """A SQLite database that is no archive is refused, to read as to write."""
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as plain:
         plain.execute("CREATE TABLE mine (a)")
@@ -97,7 +97,7 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"just text", b"", b"SQLite format 3\x00 and no more"])
 def test_what_is_no_archive_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
-    """Text, an empty file, half a database."""
+    """A text, an empty file and the beginning of a database are refused with an error of one line."""
     path = tmp_path / "no.db"
     path.write_bytes(content)
     with pytest.raises(ArchiveError) as caught:
@@ -106,14 +106,14 @@ def test_what_is_no_archive_is_refused_in_one_line(tmp_path: Path, content: byte
 
 
 def test_a_missing_archive_is_said_to_be_missing(tmp_path: Path) -> None:
-    """Reading makes nothing."""
+    """Opening a missing archive to read it is an error, and creates no file."""
     with pytest.raises(ArchiveError, match="there is no archive"):
         archives.open(tmp_path / "none.db")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_archive_is_told_by_its_first_bytes(filled: Path, secret: Path) -> None:
-    """A text, a folder, a file that is not there and what is no path at all are none."""
+    """A text, a folder, a missing file, a path in bytes and None are not taken for archives."""
     (filled.parent / "text").write_bytes(b"just text, and more of it")
     assert [is_archive(path) for path in (filled, str(filled), secret)] == [True, True, True]
     others = (filled.parent / "text", filled.parent, filled.parent / "none", bytes(filled), None)
@@ -121,7 +121,7 @@ def test_an_archive_is_told_by_its_first_bytes(filled: Path, secret: Path) -> No
 
 
 def test_an_archive_is_only_read_unless_it_may_be_written(filled: Path) -> None:
-    """Its connection has a cache of a known size, and may be used by another thread."""
+    """An archive is opened read-only by default, with a cache of a fixed size, and is usable in another thread."""
     with archives.open(filled) as opened:
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             opened.connection.execute("DELETE FROM stored_message")
@@ -139,7 +139,7 @@ def test_an_archive_is_only_read_unless_it_may_be_written(filled: Path) -> None:
 
 
 def test_what_cannot_be_opened_is_closed(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of a later version, and one that another makes at the same time."""
+    """The connection is closed when the archive is too new and when another process is writing to it."""
     with sqlite3.connect(filled) as plain:
         plain.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     plain.close()
@@ -156,7 +156,11 @@ def test_what_cannot_be_opened_is_closed(filled: Path, monkeypatch: pytest.Monke
 
 
 def test_an_archive_that_is_written_to_is_for_its_owner_alone(filled: Path) -> None:
-    """With what lies beside it, and what was changed is listed; a link in the folder of media is left alone."""
+    """Opening to write restricts the archive, its journal and its media folders, and lists them.
+
+    Opening to read changes no permissions. A symbolic link in the media folder is not followed, and media files
+    are left as they are.
+    """
     media, elsewhere = filled.with_name("a.db-media"), filled.with_name("elsewhere")
     (media / "ab").mkdir(parents=True)
     elsewhere.mkdir()
@@ -178,7 +182,7 @@ def test_an_archive_that_is_written_to_is_for_its_owner_alone(filled: Path) -> N
 
 
 def test_a_new_archive_is_for_its_owner_alone(tmp_path: Path) -> None:
-    """Whatever the umask is, and only where there is a folder for it."""
+    """A new archive has mode 0600 with a umask of 0, and its folder is not created."""
     before = os.umask(0)
     try:
         archives.open(tmp_path / "new.db", create=True).close()
@@ -193,7 +197,7 @@ def test_a_new_archive_is_for_its_owner_alone(tmp_path: Path) -> None:
 def test_an_archive_that_another_writes_to_is_said_to_be_locked(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not tried again without the right to write, which would wait twice."""
+    """An exclusive lock of another connection makes opening fail, and it succeeds once the lock is gone."""
     monkeypatch.setattr(archive_file, "BUSY_TIMEOUT_S", 0)
     other = sqlite3.connect(filled, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
@@ -204,7 +208,7 @@ def test_an_archive_that_another_writes_to_is_said_to_be_locked(
 
 
 def test_long_texts_are_read_from_the_folder_of_media(filled: Path) -> None:
-    """Not what is too long, is no text, is not there, or lies elsewhere."""
+    """A text that is too long, is not UTF-8, is missing or is a symbolic link is read as None."""
     folder = filled.with_name("a.db-media")
     folder.mkdir()
     (folder / "longest").write_text("ä" * (MAX_TEXT_BYTES // 2))
@@ -219,7 +223,10 @@ def test_long_texts_are_read_from_the_folder_of_media(filled: Path) -> None:
 
 
 def test_what_was_read_before_an_import_or_a_removal_is_forgotten(tmp_path: Path) -> None:
-    """The next list has what changed; a removal also deletes what `keep` remembers, a dry run does not."""
+    """Lists are read again after an import or a removal.
+
+    A removal also deletes the state of `keep`; a dry run does not.
+    """
     path, state = tmp_path / "a.db", tmp_path / f"a.db{KEEP_STATE}"
     with archives.open(path, create=True) as opened:
         assert opened.people() == []
@@ -237,7 +244,7 @@ def test_what_was_read_before_an_import_or_a_removal_is_forgotten(tmp_path: Path
 
 
 def test_the_key_of_an_archive_follows_from_how_it_begins() -> None:
-    """An encrypted one needs the passphrase or the key it was opened with before; a plain one needs none."""
+    """An encrypted archive needs its passphrase or its former key, and a plain one has no key."""
     path = Path("a.db")
     with pytest.raises(PassphraseMissing):
         resolve_key(path, KEY.salt, None, None, create=False)
@@ -256,7 +263,7 @@ def test_the_key_of_an_archive_follows_from_how_it_begins() -> None:
 
 
 def test_a_new_archive_with_a_passphrase_has_a_key_of_its_own() -> None:
-    """An empty passphrase is none that can be used."""
+    """A new archive gets a key with a salt of its own, and an empty passphrase is refused."""
     path = Path("a.db")
     assert resolve_key(path, b"", None, None, create=True) is None
     assert resolve_key(path, b"", None, KEY, create=True) is KEY
@@ -269,7 +276,10 @@ def test_a_new_archive_with_a_passphrase_has_a_key_of_its_own() -> None:
 
 
 def test_an_encrypted_archive_has_a_key_of_its_media(secret: Path, filled: Path) -> None:
-    """One that is not encrypted, or not there, has neither; a key that does not fit is a wrong passphrase."""
+    """An encrypted archive has a media key; one that is not encrypted or missing has no keys.
+
+    A key that does not fit is reported as a wrong passphrase.
+    """
     with archives.open(secret, key=KEY) as opened:
         assert opened.encrypted
         assert opened.media.key is not None
@@ -285,7 +295,7 @@ def test_an_encrypted_archive_has_a_key_of_its_media(secret: Path, filled: Path)
 
 
 def test_a_changed_page_of_an_encrypted_archive_is_damage(secret: Path) -> None:
-    """Its other pages still fit the key."""
+    """One changed page is damage and not a wrong passphrase, as the other pages still fit the key."""
     content = bytearray(secret.read_bytes())
     content[100] ^= 1
     secret.write_bytes(content)

@@ -8,7 +8,7 @@ from tests.backup.archives.histories import copies, import_backups, items, write
 
 
 def test_what_changed_is_recorded(tmp_path: Path) -> None:
-    """An edit, a reaction, a receipt; and what has vanished stays readable and is marked."""
+    """An edit, a reaction and a receipt are recorded, and a vanished message is kept and marked."""
     header, frames = copies()
     source = write(tmp_path / "one", header, frames)
     all_items = list(items(frames))

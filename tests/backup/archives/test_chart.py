@@ -17,12 +17,12 @@ def draw(statistics: Statistics) -> ElementTree.Element:
 
 
 def texts(root: ElementTree.Element) -> list[str]:
-    """Return what is written in a picture, in its order."""
+    """Return the texts of an SVG image, in document order."""
     return [element.text or "" for element in root.iter(f"{SVG}text")]
 
 
 def test_the_picture_is_well_formed_whatever_people_are_called(opened: Archive) -> None:
-    """Names are text in it, never markup."""
+    """Markup and control characters in names stay text in the SVG image."""
     statistics = opened.statistics()
     hostile = MessageCount(1, "</text><script>alert(1)</script>\x00\x1b\ufffe", 5, 5)
     picture = chart(replace(statistics, chats=(hostile, *statistics.chats)))
@@ -33,13 +33,13 @@ def test_the_picture_is_well_formed_whatever_people_are_called(opened: Archive) 
 
 
 def test_nothing_can_be_drawn_too(opened: Archive) -> None:
-    """A chat without messages."""
+    """The statistics of a chat without messages are drawn as an SVG image too."""
     picture = chart(opened.statistics(0))
     assert ElementTree.fromstring(picture).tag.endswith("svg")
 
 
 def text_positions(root: ElementTree.Element) -> dict[str, tuple[float, float]]:
-    """Return where each text of a picture begins."""
+    """Return the position of each text of an SVG image."""
     elements = root.iter(f"{SVG}text")
     return {text.text or "": (float(text.attrib["x"]), float(text.attrib["y"])) for text in elements}
 
@@ -54,7 +54,10 @@ def rectangles(root: ElementTree.Element, kind: str) -> list[tuple[float, ...]]:
 
 
 def test_the_highest_month_has_the_highest_bar() -> None:
-    """The others in proportion, each named with its count; the first and the last month are written below."""
+    """The bars are in proportion to the counts they are titled with.
+
+    The first and the last month are written below them.
+    """
     root = draw(replace(EMPTY, messages=1500, months=(("2024-01", 500), ("2024-02", 1000), ("2024-03", 0))))
     bars = {
         element.findtext(f"{SVG}title"): float(element.attrib["height"])
@@ -66,7 +69,7 @@ def test_the_highest_month_has_the_highest_bar() -> None:
 
 
 def test_every_hour_of_the_week_has_a_square_as_dark_as_it_is_busy() -> None:
-    """Monday first."""
+    """The opacity of a square is the share of its hour in the busiest one, from Monday to Sunday."""
     day = (0,) * 24
     root = draw(replace(EMPTY, hours=((4, *day[1:]), *[day] * 5, (*day[:23], 1))))
     rects = [element for element in root.iter(f"{SVG}rect") if len(element)]
@@ -76,7 +79,7 @@ def test_every_hour_of_the_week_has_a_square_as_dark_as_it_is_busy() -> None:
 
 
 def test_only_the_first_chats_and_people_are_drawn_and_long_names_are_cut_off() -> None:
-    """A picture of thousands of chats would be no picture; its height follows what is in it."""
+    """The number of rows is limited, long names end in an ellipsis, and the height follows the number of rows."""
     many = tuple(MessageCount(number, f"chat {number}", 100 - number, 0) for number in range(MOST + 8))
     long = MessageCount(1, "x" * 29, 1, 0)
     root = draw(replace(EMPTY, chats=many, people=(long,)))
@@ -88,7 +91,7 @@ def test_only_the_first_chats_and_people_are_drawn_and_long_names_are_cut_off() 
 
 
 def test_the_parts_are_below_one_another() -> None:
-    """Each has its heading above it and room before the next; the picture ends below the last."""
+    """Each part is below its heading, with a gap before the next, and the image ends below the last part."""
     row = (MessageCount(1, "Ada", 1, 0),)
     root = draw(replace(EMPTY, chats=row, people=row))
     written = text_positions(root)
@@ -102,7 +105,7 @@ def test_the_parts_are_below_one_another() -> None:
 
 
 def test_months_stand_on_one_line_across_the_picture() -> None:
-    """Thin bars stay visible, and the names of the first and the last month are below the ends."""
+    """The bars share a baseline, are at least one unit wide, and the months are named below both ends."""
     root = draw(replace(EMPTY, months=(("2024-01", 1), ("2024-02", 2))))
     assert rectangles(root, "b")[:2] == [(20, 104, 344, 60), (450, 44, 344, 120)]
     assert (text_positions(root)["2024-01"], text_positions(root)["2024-02"]) == ((20, 182), (880, 182))
@@ -111,7 +114,7 @@ def test_months_stand_on_one_line_across_the_picture() -> None:
 
 
 def test_one_message_of_a_month_fills_its_bar() -> None:
-    """The highest count is the measure, however low; without any message nothing is divided by zero."""
+    """The highest count has the full height even if it is 1, and a month without messages has no height."""
     alone = draw(replace(EMPTY, months=(("2024-01", 1),)))
     assert rectangles(alone, "b")[0] == (20, 44, 688, 120)
     nothing = draw(replace(EMPTY, months=(("2024-01", 0),)))
@@ -119,7 +122,7 @@ def test_one_message_of_a_month_fills_its_bar() -> None:
 
 
 def test_hours_are_in_a_grid_with_the_days_at_its_side() -> None:
-    """A square of each hour lies on an empty one of the same size."""
+    """The square of each hour lies on a background square of the same size."""
     root = draw(EMPTY)
     grid = [(60 + hour * 34, 238 + day * 22, 32, 20) for day in range(7) for hour in range(24)]
     assert rectangles(root, "f") == grid
@@ -129,7 +132,7 @@ def test_hours_are_in_a_grid_with_the_days_at_its_side() -> None:
 
 
 def test_a_single_message_makes_its_hour_the_darkest() -> None:
-    """The busiest hour is the measure."""
+    """The busiest hour has the full opacity, even with one message."""
     day = (0,) * 24
     root = draw(replace(EMPTY, hours=((1, *day[1:]), *[day] * 6)))
     assert next(element.attrib["opacity"] for element in root.iter(f"{SVG}rect") if len(element)) == "1.00"

@@ -1,4 +1,4 @@
-"""Messages of one author in one millisecond are distinguished by their original content."""
+"""Messages of one author with the same timestamp, distinguished by their original content."""
 
 from collections.abc import Callable
 
@@ -44,7 +44,7 @@ def download(item: ChatItem) -> None:
 
 @pytest.mark.parametrize("happens", [edit, react, deliver, download])
 def test_what_happens_later_does_not_count(happens: Callable[[ChatItem], None]) -> None:
-    """An edit, a reaction, a receipt, a download."""
+    """An edit, a reaction, a receipt and a download leave the content hash of a message as it was."""
     item = message()
     before = content_of(item, PEOPLE)
     happens(item)
@@ -52,7 +52,7 @@ def test_what_happens_later_does_not_count(happens: Callable[[ChatItem], None]) 
 
 
 def test_what_is_said_counts() -> None:
-    """The text, the file, the kind."""
+    """Another text, another file and another kind of message have content hashes of their own."""
     other_file, poll = message(), ChatItem()
     other_file.standardMessage.attachments[0].clientUuid = b"v" * 16
     poll.poll.question = "hello"
@@ -61,7 +61,7 @@ def test_what_is_said_counts() -> None:
 
 
 def test_votes_do_not_make_another_poll() -> None:
-    """Nor does its end."""
+    """Neither votes nor the end of a poll change its content hash."""
     poll = ChatItem()
     poll.poll.question = "when?"
     poll.poll.options.add(option="now")
@@ -72,6 +72,6 @@ def test_votes_do_not_make_another_poll() -> None:
 
 
 def test_ranks_are_never_nothing() -> None:
-    """0 is for a message that has no twin."""
+    """The rank of a duplicate is never 0, which is the rank of a message without duplicates."""
     assert len({duplicate_rank(1, n) for n in range(100)}) > 95
     assert all(0 < duplicate_rank(content, 0) < 1 << 31 for content in range(100))

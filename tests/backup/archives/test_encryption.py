@@ -1,4 +1,4 @@
-"""Archives are encrypted, decrypted and given another passphrase atomically."""
+"""Encrypting and decrypting archives, and changing their passphrase, atomically."""
 
 import io
 import os
@@ -46,13 +46,13 @@ def archive_with_media(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def archive_path(archive_with_media: Path, tmp_path: Path) -> Path:
-    """Copy it."""
+    """Copy the archive with its attachments."""
     shutil.copytree(archive_with_media, tmp_path / "copy")
     return tmp_path / "copy" / "a.db"
 
 
 def content_of(opened: Archive) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return what an archive says, and the content of its attachments."""
+    """Return the rows of the tables of an archive, and the content of its attachments."""
     run = opened.connection.execute
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
     tables = [name for (name,) in run(query)]
@@ -90,7 +90,7 @@ def leaks(folder: Path, secrets: list[bytes]) -> list[str]:
 
 
 def test_an_archive_is_encrypted_changed_and_decrypted(archive_path: Path) -> None:
-    """With everything in it, and nothing of it left in another form."""
+    """Encryption, a new passphrase and decryption keep all content, and leave no file in the former form."""
     with archives.open(archive_path) as opened:
         before, secrets = content_of(opened), secrets_of(opened)
         digests = [digest for _, digest in before[1]]
@@ -117,7 +117,7 @@ def test_an_archive_is_encrypted_changed_and_decrypted(archive_path: Path) -> No
 
 
 def test_what_keep_remembers_is_encrypted_and_used(archive_with_media: Path, tmp_path: Path) -> None:
-    """It names chats and people; the second run reads it."""
+    """The state of `keep` is encrypted, as it names chats and people, and the next run reads it."""
     folder = write_phone_folder(tmp_path)
     target = tmp_path / "kept" / "a.db"
     assert backup.keep(folder, target, KEYS, passphrase=PASSPHRASE).complete
@@ -136,7 +136,7 @@ def test_what_keep_remembers_is_encrypted_and_used(archive_with_media: Path, tmp
 
 
 class OnePass(io.RawIOBase):
-    """A stream that is read once, as a pipe is."""
+    """A stream that can be read only once, like a pipe."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class OnePass(io.RawIOBase):
 def test_no_word_is_on_the_disk_while_a_backup_is_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither in the journal nor in temporary files, also those that have no name."""
+    """No text or name is found in any file during an import, nor in temporary files without a name."""
     content = write(tmp_path / "one", *copies(400)).read_bytes()
     folder = tmp_path / "home"
     folder.mkdir()
@@ -184,7 +184,7 @@ def test_no_word_is_on_the_disk_while_a_backup_is_imported(
 def test_a_wrong_passphrase_a_missing_one_and_damage_are_three_errors(
     encrypted_file: Path, tmp_path: Path
 ) -> None:
-    """No two of them are the same; none repeats a passphrase."""
+    """The three cases raise different errors, and that of a wrong passphrase does not repeat it."""
     copy = tmp_path / "a.db"
     shutil.copy(encrypted_file, copy)
     with pytest.raises(PassphraseMissing, match="is encrypted"):
@@ -211,7 +211,7 @@ def test_a_wrong_passphrase_a_missing_one_and_damage_are_three_errors(
 
 
 def test_without_the_extra_the_error_names_it(encrypted_file: Path) -> None:
-    """Where the package is not installed."""
+    """An encrypted archive raises `ExtraMissing` with the name of the extra where `sqlcipher3` is missing."""
     code = (
         "import sys; sys.modules['sqlcipher3'] = None\n"
         "import holdfast.backup as hb\n"
@@ -224,7 +224,7 @@ def test_without_the_extra_the_error_names_it(encrypted_file: Path) -> None:
 
 
 def test_only_what_can_be_changed_is(archive_path: Path, tmp_path: Path) -> None:
-    """A short passphrase, a plain archive, a file that is none; each leaves all as it was."""
+    """A short passphrase, a plain archive that is to be decrypted and a missing archive change nothing."""
     before = archive_path.read_bytes()
     with pytest.raises(PassphraseRefused):
         encrypt_archive(archive_path, "short")
@@ -244,7 +244,7 @@ def test_only_what_can_be_changed_is(archive_path: Path, tmp_path: Path) -> None
 
 
 def test_a_link_to_an_archive_stays_one_and_an_export_keeps_its_files(archive_path: Path, tmp_path: Path) -> None:
-    """The archive itself is written anew; what an export shares with it is not overwritten."""
+    """Encryption through a symbolic link keeps the link, and does not overwrite media files of an export."""
     link = tmp_path / "link.db"
     link.symlink_to(archive_path)
     backup.export(archive_path, tmp_path / "pages", "html")
@@ -259,7 +259,7 @@ def test_a_link_to_an_archive_stays_one_and_an_export_keeps_its_files(archive_pa
 
 
 def test_an_export_of_an_encrypted_archive_is_that_of_a_plain_one(archive_path: Path, tmp_path: Path) -> None:
-    """With the same names and contents; a damaged attachment is left out."""
+    """The exports have the same media files, and a damaged attachment does not stop an export."""
     plain = backup.export(archive_path, tmp_path / "plain", "json")
     encrypt_archive(archive_path, PASSPHRASE)
     summary = backup.export(archive_path, tmp_path / "encrypted", "json", passphrase=PASSPHRASE)
@@ -278,7 +278,10 @@ def test_an_export_of_an_encrypted_archive_is_that_of_a_plain_one(archive_path: 
 def test_who_reads_or_writes_meanwhile_is_waited_for(
     archive_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
-    """And if they take too long, nothing is changed; another process, as locks are those of a process."""
+    """A transaction of another process raises `ArchiveBusy` after the timeout, and nothing is changed.
+
+    It has to be another process, because SQLite locks belong to a process.
+    """
     monkeypatch.setattr(encryption, "BUSY_TIMEOUT_S", 0.1)
     before = archive_path.read_bytes()
     code = (
@@ -298,7 +301,7 @@ def test_who_reads_or_writes_meanwhile_is_waited_for(
 
 
 def test_what_is_written_after_the_copy_is_not_lost(archive_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the copy and the replacement somebody else can write: then nothing is replaced."""
+    """A write of another process between the copy and the replacement stops the replacement."""
     locked = encryption.locked
     code = (
         "import sys, sqlite3\nwith sqlite3.connect(sys.argv[1]) as one:\n    one.execute('DELETE FROM reaction')"
@@ -317,7 +320,7 @@ def test_what_is_written_after_the_copy_is_not_lost(archive_path: Path, monkeypa
 
 
 def test_who_has_opened_the_archive_before_cannot_write_to_what_was_replaced(archive_path: Path) -> None:
-    """Nothing is lost in a file that has no name any more."""
+    """A process that opened the archive before its encryption cannot write to the replaced file."""
     code = (
         "import sys, sqlite3\nfrom holdfast.backup import archives\n"
         "opened = archives.open(sys.argv[1], create=True)\nprint('open', flush=True)\nsys.stdin.readline()\n"
@@ -376,7 +379,10 @@ def matching_key(path: Path, keys: tuple[ArchiveKey | None, ...]) -> int:
 def test_one_whole_archive_is_left_wherever_it_is_killed(
     archive_with_media: Path, tmp_path: Path, operation: str
 ) -> None:
-    """At any access to a file: each time all is there, in one of the two forms, and it can be run again."""
+    """A process killed at a file access leaves all content, in the old or in the new form.
+
+    An archive in the old form can be rewritten afterwards.
+    """
     start = tmp_path / "start"
     shutil.copytree(archive_with_media, start)
     old: ArchiveKey | None = None
@@ -413,7 +419,7 @@ def test_one_whole_archive_is_left_wherever_it_is_killed(
 
 
 def test_an_archive_of_the_first_version_is_brought_up_to_date_and_encrypted(tmp_path: Path) -> None:
-    """As when it is imported into."""
+    """Encryption upgrades an archive of version 1 first, as an import does."""
     with tarfile.open(Path(__file__).with_name("version-1.tar.xz")) as packed:
         packed.extractall(tmp_path, filter="data")
     (path,) = tmp_path.rglob("*.db")

@@ -1,4 +1,4 @@
-"""Lists of sent files."""
+"""Lists of attachments by kind, chat and author."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def list_files(
 
 
 def test_each_file_is_listed_once_the_latest_first(archive_file: Path) -> None:
-    """Whatever the size of a page, also when it ends inside of a message with several files."""
+    """Pages of any size give the same list, also if one ends inside a message with several files."""
     with archives.open(archive_file) as archive:
         (expected,) = archive.connection.execute(
             "SELECT count(*) FROM attachment WHERE role = 'attachment' AND revision = 0 "
@@ -56,7 +56,7 @@ def test_each_file_is_listed_once_the_latest_first(archive_file: Path) -> None:
 
 
 def test_families_are_apart_and_complete(archive_file: Path) -> None:
-    """Every file is of one of them."""
+    """Every attachment is in exactly one of the families photo, video, audio and file."""
     with archives.open(archive_file) as archive:
         families: tuple[FileFamily, ...] = ("photo", "video", "audio", "file")
         parts = {family: list_files(archive, family, 500) for family in families}
@@ -72,7 +72,7 @@ def test_families_are_apart_and_complete(archive_file: Path) -> None:
 
 
 def test_one_chat_and_one_person_are_filters(archive_file: Path) -> None:
-    """Alone and together."""
+    """The filters by chat and by author work alone and together."""
     with archives.open(archive_file) as archive:
         complete = list_files(archive, "media", 500)
         chat, author = complete[0].chat_id, complete[0].author_id

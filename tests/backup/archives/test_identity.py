@@ -13,7 +13,7 @@ from tests.backup.archives.histories import copies, import_backups, items, write
 
 
 def test_the_strongest_identifier_comes_first() -> None:
-    """ACI, PNI, number, username; usernames do not tell capitals apart."""
+    """The order is ACI, PNI, number and username, and usernames are compared in lower case."""
     contact = Contact(aci=b"a" * 16, pni=b"p" * 16, e164=15550100, username="Heron.01")
     kinds = [kind for kind, _ in identities(Recipient(contact=contact))]
     assert kinds == ["aci", "pni", "e164", "username"]
@@ -22,13 +22,16 @@ def test_the_strongest_identifier_comes_first() -> None:
 
 
 def test_ids_are_the_same_in_every_archive() -> None:
-    """And never 0, which stands for nobody."""
+    """An id depends on its input only, and is never 0, which means nobody."""
     assert stable_id("account", "x") == stable_id("account", "x") != stable_id("account", "y")
     assert 0 < stable_id("anything") < 1 << 47
 
 
 def test_a_colour_that_is_not_set_is_computed() -> None:
-    """From the ACI, else the number, else the PNI with its prefix; one that is set is kept."""
+    """The colour is computed from the ACI, else the number, else the PNI with its prefix.
+
+    A colour that is set is kept.
+    """
     names = AvatarColor.keys()
     aci = b"\x07" * 16
     expected = names[hashlib.sha256(aci).digest()[0] % len(names)]
@@ -42,14 +45,14 @@ def test_a_colour_that_is_not_set_is_computed() -> None:
 
 
 def test_service_ids_are_written_as_others_do() -> None:
-    """A PNI has its prefix."""
+    """A service id is written as a UUID, and that of a PNI has the prefix "PNI:"."""
     assert service_id(b"\x01" + bytes(16)) == "PNI:00000000-0000-0000-0000-000000000000"
     assert service_id(bytes(16)) == "00000000-0000-0000-0000-000000000000"
     assert service_id(b"") == ""
 
 
 def test_somebody_known_by_number_who_joins_later_is_the_same_person(tmp_path: Path) -> None:
-    """Their chat does not fall into two, whichever backup comes first."""
+    """A contact known by number only and later by ACI has one chat, in either order of imports."""
     header, frames = copies()
     person = next(
         frame.recipient.contact for frame in frames if frame.recipient.contact.aci and frame.recipient.contact.e164
@@ -71,7 +74,7 @@ def test_somebody_known_by_number_who_joins_later_is_the_same_person(tmp_path: P
 
 
 def test_a_number_and_a_pni_turn_out_to_be_one_person(tmp_path: Path) -> None:
-    """The third backup tells, and what both had written is one chat from then on."""
+    """A backup with both links the number to the PNI, and their messages are in one chat in any order."""
     header, frames = copies()
     person = next(
         frame.recipient.contact for frame in frames if frame.recipient.contact.aci and frame.recipient.contact.pni
@@ -96,7 +99,7 @@ def test_a_number_and_a_pni_turn_out_to_be_one_person(tmp_path: Path) -> None:
 
 
 def test_somebody_with_a_new_number_is_the_same_person(tmp_path: Path) -> None:
-    """With the number the PNI changes too; the ACI stays."""
+    """A new number and PNI with the same ACI adds no messages, and the contact has the new number."""
     header, frames = copies()
     person = next(
         frame.recipient.contact for frame in frames if frame.recipient.contact.aci and frame.recipient.contact.pni
@@ -111,7 +114,7 @@ def test_somebody_with_a_new_number_is_the_same_person(tmp_path: Path) -> None:
 
 
 def test_the_owner_is_the_member_who_is_nobodys_contact(tmp_path: Path) -> None:
-    """Unless there are two of whom that is true."""
+    """The ACI of the owner is unknown if two group members are nobody's contact."""
     header, frames = copies()
     own, other = b"o" * 16, b"s" * 16
     groups = [frame.recipient.group for frame in frames if frame.recipient.HasField("group")]
@@ -136,7 +139,7 @@ def test_the_owner_is_the_member_who_is_nobodys_contact(tmp_path: Path) -> None:
 
 
 def test_a_number_that_went_to_somebody_else_is_two_people(tmp_path: Path) -> None:
-    """Two ACIs are two people, whatever number they share."""
+    """Two ACIs with the same number are two people, in either order of imports."""
     header, frames = copies()
     person = next(frame.recipient.contact for frame in frames if frame.recipient.contact.aci)
     source = write(tmp_path / "one", header, frames)

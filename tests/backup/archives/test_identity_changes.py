@@ -16,7 +16,7 @@ from tests.examples import examples
 def test_people_who_become_known_bit_by_bit_are_the_same_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
 ) -> None:
-    """By number, by PNI, by both, by ACI: ids, messages, receipts and lists are what all backups together say."""
+    """People known by number, PNI, both or ACI give the same archive in any order of imports."""
     folder = tmp_path_factory.mktemp("people")
     sources = [
         write_later(folder / f"{number}", dice, days=dice.randrange(3), messages=30, half_known=True)

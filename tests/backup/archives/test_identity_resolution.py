@@ -1,4 +1,4 @@
-"""Which aliases belong to one person."""
+"""Resolution of identifiers to people."""
 
 import random
 from itertools import permutations
@@ -21,7 +21,7 @@ ADA_ALONE: Way = {"aci": ADA}
 
 
 def people_after(folder: Path, *backups: list[Way]) -> dict[str, int]:
-    """Import backups of one day after the other in every order, and count the people each identifier leads to."""
+    """Import backups of successive days in every order, and count the people each identifier resolves to."""
     sources = [write_backup(folder / str(day), day, ways, random.Random(1)) for day, ways in enumerate(backups)]
     expected: list[str] | None = None
     for n, order in enumerate(permutations(sources)):
@@ -41,32 +41,32 @@ ADA_IS, BEN_IS, NUMBER_IS = "aci 61616161", "aci 62626262", "e164 15550101"
 
 
 def test_who_is_known_by_number_is_the_first_who_is_seen_with_it(tmp_path: Path) -> None:
-    """The one who has the number later is somebody else, in whatever order the backups come."""
+    """A contact known by number is the first ACI seen with it; a later ACI with it is somebody else."""
     people = people_after(tmp_path, [NUMBER], [ADA_HERE], [ADA_ALONE, BEN_HERE])
     assert set(people) == {f"{ADA_IS},{NUMBER_IS}", f"{BEN_IS},{NUMBER_IS}"}
 
 
 def test_two_entries_that_a_later_backup_has_as_one_are_one(tmp_path: Path) -> None:
-    """As an app joins two chats when it learns whose the number is; no message is there twice."""
+    """A number and an ACI that a later backup has in one contact are one person, as in the app."""
     people = people_after(tmp_path, [NUMBER, ADA_ALONE], [ADA_HERE])
     assert set(people) == {f"{ADA_IS},{NUMBER_IS}"}
 
 
 def test_two_entries_that_a_later_backup_lists_apart_are_two(tmp_path: Path) -> None:
-    """Who gave a number up is not who has it now, even if nothing else is known of them."""
+    """A number that a later backup lists apart from its former ACI belongs to somebody else."""
     people = people_after(tmp_path, [ADA_HERE], [ADA_ALONE, NUMBER])
     assert set(people) == {f"{ADA_IS},{NUMBER_IS}", NUMBER_IS}
     assert all(people.values())
 
 
 def test_a_number_that_was_given_up_is_the_next_owners(tmp_path: Path) -> None:
-    """Known by number only in between."""
+    """A contact known by a number that was given up is the person later seen with the number."""
     people = people_after(tmp_path, [ADA_HERE], [ADA_ALONE, NUMBER], [ADA_ALONE, BEN_HERE])
     assert set(people) == {f"{ADA_IS},{NUMBER_IS}", f"{BEN_IS},{NUMBER_IS}"}
 
 
 def test_a_new_number_makes_nobody_new(tmp_path: Path) -> None:
-    """The ACI stays, and whoever is known by one of the numbers only is the same person."""
+    """A contact with the same ACI and a new number is one person, also where only a number or PNI is known."""
     people = people_after(
         tmp_path, [NUMBER], [ADA_HERE], [{"aci": ADA, **OTHER_LINE}], [{"pni": OTHER_LINE["pni"]}]
     )
@@ -74,7 +74,7 @@ def test_a_new_number_makes_nobody_new(tmp_path: Path) -> None:
 
 
 def test_a_pni_leads_from_a_number_to_a_person(tmp_path: Path) -> None:
-    """Also when number and ACI never stand in one record."""
+    """A PNI links a number and an ACI that no record has together."""
     people = people_after(tmp_path, [NUMBER], [dict(LINE)], [{"aci": ADA, "pni": LINE["pni"]}])
     assert len(people) == 1
 
@@ -84,7 +84,7 @@ def test_a_pni_leads_from_a_number_to_a_person(tmp_path: Path) -> None:
 def test_every_order_finds_the_same_people(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
 ) -> None:
-    """By number, PNI, username and ACI, with numbers that change hands, people who are joined, and repetitions."""
+    """Backups with shared and changing identifiers, and one imported twice, give the same archive in any order."""
     folder = tmp_path_factory.mktemp("people")
     sources = [
         write_backup(folder / str(number), dice.randrange(3), choose_identifiers(dice, 3), dice, messages=3)

@@ -13,7 +13,7 @@ from tests.backup.archives.removals import comparable_rows, import_id, query, re
 
 @pytest.mark.parametrize("seed", range(4))
 def test_an_import_in_the_middle_leaves_nothing_behind(tmp_path: Path, seed: int) -> None:
-    """The archive says what one says that the backup was never imported into, in whatever order they came."""
+    """The archive equals one that the backup was never imported into, in any order of imports."""
     rng = random.Random(seed)
     sources = [write_later(tmp_path / f"{day}", rng, days=day, half_known=seed > 1) for day in (0, 1, 2)]
     order = rng.sample(sources, 3)
@@ -28,7 +28,7 @@ def test_an_import_in_the_middle_leaves_nothing_behind(tmp_path: Path, seed: int
 
 @pytest.mark.parametrize("day", [0, 1])
 def test_of_two_imports_either_can_be_removed(tmp_path: Path, day: int) -> None:
-    """The records that were read from it stay where the other has them, and are read with the other's ids."""
+    """The archive equals one with the other import alone, whichever of the two is removed."""
     rng = random.Random(5)
     sources = [write_later(tmp_path / f"{number}", rng, days=number) for number in (0, 1)]
     import_backups(tmp_path / "both.db", *sources)
@@ -40,7 +40,7 @@ def test_of_two_imports_either_can_be_removed(tmp_path: Path, day: int) -> None:
 
 
 def test_the_only_import_leaves_an_empty_archive(tmp_path: Path) -> None:
-    """It can be imported again, and gives the same."""
+    """The archive is empty after the removal, and importing the backup again gives the same archive."""
     source, path = write(tmp_path / "one", *copies()), tmp_path / "a.db"
     import_backups(path, source)
     before = dump(path)
@@ -51,7 +51,7 @@ def test_the_only_import_leaves_an_empty_archive(tmp_path: Path) -> None:
 
 
 def test_the_only_import_takes_what_is_known_of_duplicates_along(tmp_path: Path) -> None:
-    """Nothing of the account is left."""
+    """Removing the only import also removes the rows about duplicate messages."""
     path = tmp_path / "a.db"
     import_backups(path, write_later(tmp_path / "one", random.Random(2), days=0, duplicates=True))
     assert query(path, "SELECT count(*) > 0 FROM twin") == [(1,)]
@@ -60,7 +60,7 @@ def test_the_only_import_takes_what_is_known_of_duplicates_along(tmp_path: Path)
 
 
 def test_an_account_is_known_by_what_the_imports_that_are_left_say(tmp_path: Path) -> None:
-    """Its key of the removed one is forgotten."""
+    """A profile key that only the removed import has is removed with it."""
     header, frames = copies()
     account = next(frame.account for frame in frames if frame.HasField("account"))
     source = write(tmp_path / "one", header, frames)
@@ -74,7 +74,7 @@ def test_an_account_is_known_by_what_the_imports_that_are_left_say(tmp_path: Pat
 
 
 def test_calls_of_a_link_that_only_the_removed_import_had_are_gone(tmp_path: Path) -> None:
-    """The others have been made by a link that is still there."""
+    """Ad hoc calls are removed with the import that has their call link."""
     header, frames = copies()
     links = {frame.recipient.id for frame in frames if frame.recipient.HasField("callLink")}
     source = write(tmp_path / "one", header, frames)
@@ -94,6 +94,6 @@ def test_calls_of_a_link_that_only_the_removed_import_had_are_gone(tmp_path: Pat
 
 
 def test_an_id_that_names_nobody_leads_to_nobody() -> None:
-    """And is not remembered."""
+    """An unknown id is read as 0 and is not added to the mapping."""
     ids = IdMap({1: 2})
     assert (ids[1], ids[5], len(ids)) == (2, 0, 1)

@@ -41,7 +41,7 @@ print(next(steps), flush=True)
 
 
 def import_and_kill(path: Path, source: Path, stop: int) -> str:
-    """Import a backup, kill it after so many steps, and return what it said last."""
+    """Import a backup in a process, kill it after a number of steps, and return its last line of output."""
     command = [sys.executable, "-c", STEPWISE, str(path), str(source), str(stop)]
     started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert started.stdout is not None
@@ -52,7 +52,7 @@ def import_and_kill(path: Path, source: Path, stop: int) -> str:
 
 
 def test_importing_twice_changes_nothing(tmp_path: Path) -> None:
-    """Not one byte."""
+    """A second import of the same backup is recognised, and the archive file stays the same byte by byte."""
     source, path = write(tmp_path / "one", *copies()), tmp_path / "a.db"
     import_backups(path, source)
     before = path.read_bytes()
@@ -66,7 +66,7 @@ def test_importing_twice_changes_nothing(tmp_path: Path) -> None:
 def test_any_order_and_repetition_gives_the_same_archive(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
 ) -> None:
-    """Snapshots of one history with edits, reactions, receipts, deletions, renames and numbers of their own."""
+    """Backups with edits, reactions, deletions, renames and other ids give one archive in any order."""
     folder = tmp_path_factory.mktemp("order")
     sources = [write_later(folder / f"{number}", dice, days=dice.randrange(3)) for number in range(count)]
     import_backups(folder / "a.db", *sources)
@@ -77,7 +77,7 @@ def test_any_order_and_repetition_gives_the_same_archive(
 
 
 def check_killed_imports(folder: Path, rng: random.Random, times: int) -> None:
-    """Kill imports at random points; each time the archive is what it was before, or what it would have become."""
+    """Kill imports at random points; each time the archive is unchanged or completely imported."""
     path, base, complete = folder / "a.db", folder / "base.db", folder / "whole.db"
     first = write(folder / "first", *copies(120, 2))
     second = write_later(folder / "second", rng, days=1, messages=120, seed=2)
@@ -100,18 +100,18 @@ def check_killed_imports(folder: Path, rng: random.Random, times: int) -> None:
 
 
 def test_a_killed_import_leaves_the_archive_as_it_was(tmp_path: Path) -> None:
-    """At whatever moment, with half of it on the disk."""
+    """An import that is killed at a random moment is rolled back, also after its first pages were written."""
     check_killed_imports(tmp_path, random.Random(5), 4)
 
 
 @pytest.mark.long
 def test_imports_killed_often_leave_the_archive_as_it_was(tmp_path: Path) -> None:
-    """At eighty moments."""
+    """Imports that are killed at eighty random moments are rolled back."""
     check_killed_imports(tmp_path, random.Random(6), 80)
 
 
 def test_a_first_import_that_is_killed_leaves_an_empty_archive(tmp_path: Path) -> None:
-    """Which the next import fills."""
+    """After a killed first import, the next import of the backup gives the whole archive."""
     source, path = write(tmp_path / "one", *copies(120)), tmp_path / "a.db"
     steps = int(import_and_kill(tmp_path / "b.db", source, -1))
     assert import_and_kill(path, source, steps // 2) == "half way"
@@ -121,7 +121,7 @@ def test_a_first_import_that_is_killed_leaves_an_empty_archive(tmp_path: Path) -
 
 
 def test_a_damaged_backup_changes_nothing(tmp_path: Path) -> None:
-    """It is refused with the place of the damage before anything is written."""
+    """A truncated backup is refused, and the archive file stays the same byte by byte."""
     path, damaged = tmp_path / "a.db", tmp_path / "bad"
     import_backups(path, write(tmp_path / "one", *copies()))
     before = path.read_bytes()
@@ -132,7 +132,7 @@ def test_a_damaged_backup_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_second_writer_is_told_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one line."""
+    """An import raises `ArchiveBusy` after the timeout while another connection holds the write lock."""
     path, source = tmp_path / "a.db", write(tmp_path / "one", *copies())
     import_backups(path, source)
     monkeypatch.setattr("holdfast.backup.archives.archive_file.BUSY_TIMEOUT_S", 0.01)
@@ -147,7 +147,7 @@ def test_a_second_writer_is_told_to_wait(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_standard_input_can_be_imported(tmp_path: Path) -> None:
-    """What can be read only once is kept until it was read through."""
+    """A backup can be imported from a pipe, which can be read only once."""
     source, target = os.pipe()
     if os.fork() == 0:
         os.close(source)
@@ -165,7 +165,7 @@ def test_standard_input_can_be_imported(tmp_path: Path) -> None:
 
 
 def test_what_a_reader_skips_and_defaults_is_listed(tmp_path: Path) -> None:
-    """With the number of the frame."""
+    """Every skipped or defaulted value is listed with the number of its frame."""
     header, frames = copies()
     chat = next(item.chatId for item in items(frames))
     author = next(item.authorId for item in items(frames))
@@ -199,7 +199,7 @@ def test_what_a_reader_skips_and_defaults_is_listed(tmp_path: Path) -> None:
 
 
 def test_a_field_that_is_new_to_a_frame_is_passed_over(tmp_path: Path) -> None:
-    """The message beside it is imported."""
+    """A message in a frame with an unknown field is imported like one without it."""
     header, frames = copies()
     records = [frame.SerializeToString() for frame in frames]
     index = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))

@@ -1,4 +1,4 @@
-"""Untrusted archives."""
+"""Integrity checks of archives from untrusted sources."""
 
 import sqlite3
 from contextlib import closing
@@ -22,7 +22,7 @@ def archive_path(tmp_path: Path) -> Path:
 
 
 def execute(path: Path, *statements: str) -> Path:
-    """Change an archive as somebody else might."""
+    """Run SQL statements on an archive with a plain connection and a writable schema."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA writable_schema = ON")
     for statement in statements:
@@ -53,7 +53,7 @@ def drop_types(table: str) -> str:
     ],
 )
 def test_what_runs_by_itself_is_refused(archive_path: Path, statement: str) -> None:
-    """Triggers, other views, computed columns and other virtual tables, to read as to write."""
+    """Triggers, changed views, computed columns and changed virtual tables are refused, to read as to write."""
     execute(archive_path, statement)
     for create in (False, True):
         with pytest.raises(ArchiveError), archives.open(archive_path, create=create) as opened:
@@ -71,7 +71,7 @@ def test_what_runs_by_itself_is_refused(archive_path: Path, statement: str) -> N
     ],
 )
 def test_what_writing_would_run_is_refused_to_write(archive_path: Path, statement: str) -> None:
-    """Constraints and computed indexes; reading evaluates neither."""
+    """Changed constraints and expression indexes are refused to write; reading evaluates neither."""
     execute(archive_path, statement)
     with archives.open(archive_path) as opened:
         assert opened.chats()
@@ -80,7 +80,7 @@ def test_what_writing_would_run_is_refused_to_write(archive_path: Path, statemen
 
 
 def test_what_somebody_added_for_themselves_is_no_harm(archive_path: Path) -> None:
-    """Tables, views and plain indexes."""
+    """Additional tables, views and plain indexes are accepted, to read as to write."""
     execute(
         archive_path,
         "CREATE TABLE mine (x)",
@@ -105,7 +105,7 @@ def test_what_somebody_added_for_themselves_is_no_harm(archive_path: Path) -> No
     ],
 )
 def test_wrong_types_are_said_to_be_damage(archive_path: Path, table: str, change: str) -> None:
-    """Whatever is read: nothing else is raised than that the archive is damaged, without quoting it."""
+    """A value of a wrong type is reported as damage, without quoting the value."""
     execute(archive_path, drop_types(table), "PRAGMA ignore_check_constraints = ON")
     connection = sqlite3.connect(archive_path, isolation_level=None)
     connection.execute("PRAGMA writable_schema = ON")
@@ -126,7 +126,7 @@ def test_wrong_types_are_said_to_be_damage(archive_path: Path, table: str, chang
 
 
 def test_mistakes_of_ours_are_not_blamed_on_a_sound_archive(archive_path: Path) -> None:
-    """They stay what they are."""
+    """An exception is passed on as it is if the archive has no wrong value."""
     with pytest.raises(TypeError, match="ours"), archives.open(archive_path) as opened:
         assert integrity.wrong_value(opened.connection) == ""
         raise TypeError("ours")
@@ -136,13 +136,13 @@ def test_mistakes_of_ours_are_not_blamed_on_a_sound_archive(archive_path: Path) 
 
 
 def test_no_expression_makes_a_value_that_fills_the_memory(archive_path: Path) -> None:
-    """What is larger than any value of an archive is refused by SQLite itself."""
+    """SQLite refuses a value that is larger than any value of an archive."""
     with pytest.raises(ArchiveError, match="damaged"), archives.open(archive_path) as opened:
         opened.connection.execute("SELECT length(zeroblob(900000000) || 'x')").fetchall()
 
 
 def test_lists_hold_only_what_they_are_declared_to(archive_path: Path) -> None:
-    """Also where they are used after the archive was closed."""
+    """Reading chats and people checks the types of the values, and a wrong one is damage."""
     execute(archive_path, drop_types("recipient"))
     execute(archive_path, "UPDATE recipient SET name = x'00'")
     with archives.open(archive_path) as opened:
@@ -176,14 +176,14 @@ def sqlite_error(kind: type[sqlite3.Error], code: int | None) -> sqlite3.Error:
 def test_damage_is_told_from_what_happens_around_the_archive(
     archive_path: Path, problem: BaseException, *, is_damage: bool
 ) -> None:
-    """A busy archive, a disk that fails and an error of ours are passed on as they are."""
+    """A busy archive, a disk that fails and an error of the program are not reported as damage."""
     with closing(sqlite3.connect(archive_path)) as connection:
         found = integrity.damage_error(connection, problem)
     assert (found is not None and str(found) == "the archive is damaged") == is_damage
 
 
 def test_an_archive_cannot_attach_others_nor_start_threads(archive_path: Path) -> None:
-    """Nor hold values without a limit."""
+    """A hardened connection attaches no database, starts no worker threads, and limits the size of values."""
     with closing(sqlite3.connect(archive_path)) as connection:
         integrity.harden(connection)
         limits = (sqlite3.SQLITE_LIMIT_ATTACHED, sqlite3.SQLITE_LIMIT_WORKER_THREADS, sqlite3.SQLITE_LIMIT_LENGTH)
@@ -193,13 +193,13 @@ def test_an_archive_cannot_attach_others_nor_start_threads(archive_path: Path) -
 
 
 class InnerStruct(msgspec.Struct):
-    """A struct in another."""
+    """A struct nested in `OuterStruct`."""
 
     size: int
 
 
 class OuterStruct(msgspec.Struct):
-    """A struct that has others."""
+    """A struct with nested structs."""
 
     name: str | None
     part: InnerStruct
@@ -207,7 +207,7 @@ class OuterStruct(msgspec.Struct):
 
 
 def test_types_are_checked_in_every_part() -> None:
-    """The struct and the field that are wrong are named, and what is right is returned."""
+    """The error names the struct and the field of the wrong type, also in nested structs."""
     sound = OuterStruct(None, InnerStruct(1), (InnerStruct(2),))
     assert integrity.check_types(sound) is sound
     wrong: Any = InnerStruct("1")  # type: ignore[arg-type]  # as a damaged archive may have it
@@ -219,12 +219,12 @@ def test_types_are_checked_in_every_part() -> None:
 
 
 def test_a_name_that_somebody_else_gave_is_shortened_and_escaped() -> None:
-    """So that it neither fills an error message nor moves the cursor of a terminal."""
+    """A name in an error message has at most 40 characters, and its control characters are escaped."""
     assert integrity.shorten_name("x" * 41) == repr("x" * 40)
     assert integrity.shorten_name("a\x1bü") == r"'a\x1b\xfc'"
 
 
 def test_a_key_is_never_empty() -> None:
-    """Other columns are as they are declared."""
+    """A primary key is never NULL, and a column that is declared to allow NULL may be."""
     columns = {name: may_be_empty for name, _type, may_be_empty in integrity.own_columns()["snapshot"]}
     assert (columns["id"], columns["account_record"]) == (False, True)

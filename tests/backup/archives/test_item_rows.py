@@ -39,7 +39,7 @@ def fingerprint(core: Core, item: ChatItem, people: dict[int, int] | None = None
 
 
 def test_rows_say_what_protobuf_reads(core: Core) -> None:
-    """Times, text, direction, kind, receipts and reactions of every kind of message."""
+    """Times, text, direction, kind, receipts and reactions of every kind of message equal those of protobuf."""
     frames = chat_items()
     for frame, actual in zip(frames, read(core, *frames), strict=True):
         item, row = frame.chatItem, actual[6]
@@ -68,7 +68,7 @@ def test_rows_say_what_protobuf_reads(core: Core) -> None:
 
 
 def test_both_cores_make_the_same(core: Core) -> None:
-    """Compiled and interpreted, to the last bit of the fingerprint and the id."""
+    """The compiled and the interpreted core give the same rows, ids and fingerprints."""
     frames = chat_items()
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
     nothing: dict[int, int] = {}
@@ -87,7 +87,7 @@ def test_the_numbers_of_a_file_do_not_matter(core: Core) -> None:
 
 
 def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
-    """Receipts, reactions and votes may stand in any order; options of a poll may not."""
+    """The order of receipts and reactions leaves the fingerprint as it is; that of poll options does not."""
     rng = random.Random(1)
     for frame in chat_items():
         item, mark = frame.chatItem, fingerprint(core, frame.chatItem)
@@ -106,7 +106,7 @@ def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
 
 
 def test_whatever_is_said_differently_has_another_fingerprint(core: Core) -> None:
-    """A letter, a reaction, a receipt, who it is from, an unknown field."""
+    """A letter, a reaction, a receipt, the author and an unknown field change the fingerprint."""
     item = ChatItem(chatId=1, authorId=2, dateSent=3)
     item.outgoing.sendStatus.add(recipientId=3, timestamp=4).sent.SetInParent()
     item.standardMessage.text.body = "some words"
@@ -129,7 +129,7 @@ def test_whatever_is_said_differently_has_another_fingerprint(core: Core) -> Non
 
 
 def test_ids_grow_with_time_and_fit_everywhere(core: Core) -> None:
-    """Below 2**53, so that a program in JavaScript reads them too; also those that found their place taken."""
+    """Ids are below 2**53, so that a JavaScript program reads them, also after a collision."""
     make = core.item_rows.message_id
     assert make(1, 2, 5_000, 0, 0) < make(1, 2, 6_000, 0, 0)
     assert len({make(1, 2, 5_000, 0, rank) for rank in range(50)}) == 50
@@ -137,7 +137,7 @@ def test_ids_grow_with_time_and_fit_everywhere(core: Core) -> None:
 
 
 def test_frames_that_are_not_messages_are_named(core: Core) -> None:
-    """With how many messages stand before them."""
+    """Each frame without a message is listed with the number of messages before it."""
     message = chat_items()[0]
     data = b"".join(record(frame.SerializeToString()) for frame in (Frame(), message, Frame(), message))
     rows, others, frames, *_rest = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
@@ -145,7 +145,7 @@ def test_frames_that_are_not_messages_are_named(core: Core) -> None:
 
 
 def test_damage_is_found(core: Core) -> None:
-    """Cut anywhere, a record is refused or is another record; nothing is read beyond it."""
+    """A record truncated anywhere is read without a crash, and a wrong length is a fault with its offset."""
     raw = chat_items()[3].SerializeToString()
     for size in range(len(raw)):
         core.item_rows.read_items(record(raw[:size]), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
@@ -157,7 +157,10 @@ def test_damage_is_found(core: Core) -> None:
 
 
 def test_fingerprints_speak_of_aliases(core: Core) -> None:
-    """Rows name the person; the fingerprint names what the file knows them by, and stays when that is learned."""
+    """The row has the person, and the fingerprint has the alias of the file.
+
+    So the fingerprint stays the same when the person behind an alias becomes known.
+    """
     item = ChatItem(chatId=1, authorId=1, dateSent=5)
     item.incoming.read = True
     item.standardMessage.text.body = "hello"

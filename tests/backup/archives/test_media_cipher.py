@@ -39,7 +39,7 @@ def decrypted(sealed: bytes, name: str = "name", key: MediaKey = KEY) -> bytes:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_what_was_written_is_read(size: int) -> None:
-    """Of every size around that of a chunk; the size is known from that of the file."""
+    """Content of sizes around that of a chunk is decrypted whole, and its size follows from the file size."""
     content = random.Random(size).randbytes(size)
     sealed = encrypted(content)
     assert sealed.startswith(MAGIC)
@@ -50,7 +50,7 @@ def test_what_was_written_is_read(size: int) -> None:
 
 
 def test_any_part_is_read_by_itself() -> None:
-    """As a player does with a film."""
+    """Reading from any position gives that part of the content, as a video player needs it."""
     content = random.Random(1).randbytes(3 * CHUNK + 7)
     with io.BufferedReader(DecryptedFile(io.BytesIO(encrypted(content)), KEY, "name")) as file:
         for start, stop in [(0, 5), (CHUNK - 3, CHUNK + 3), (2 * CHUNK, 3 * CHUNK + 7), (5, 2 * CHUNK)]:
@@ -64,7 +64,7 @@ def test_any_part_is_read_by_itself() -> None:
 
 @pytest.mark.parametrize("size", [0, 100, CHUNK, 2 * CHUNK + 7])
 def test_every_change_is_found(size: int) -> None:
-    """A bit anywhere, a chunk cut off or moved, another name, another key."""
+    """A changed bit, a cut file, added bytes, another name and another key are reported as damage."""
     content = random.Random(size).randbytes(size)
     sealed = encrypted(content)
     for offset in {0, 8, 24, len(sealed) // 2, len(sealed) - 1}:
@@ -85,7 +85,7 @@ def test_every_change_is_found(size: int) -> None:
 
 
 def test_chunks_do_not_change_places() -> None:
-    """Each says which it is."""
+    """Two chunks that changed places are damage, because each is bound to its position."""
     sealed = encrypted(bytes(3 * CHUNK))
     first, second = sealed[24 : 24 + CHUNK + 16], sealed[24 + CHUNK + 16 : 24 + 2 * (CHUNK + 16)]
     with pytest.raises(AttachmentDamaged):
@@ -93,7 +93,7 @@ def test_chunks_do_not_change_places() -> None:
 
 
 def test_names_tell_nothing_of_the_content() -> None:
-    """They are the same for the same key, and for no other."""
+    """A file name depends on the key and the hash and does not show the hash; the repr hides the key."""
     digest = "ab" * 32
     assert KEY.name_of(digest) == KEY.name_of(digest)
     assert KEY.name_of(digest) != digest
@@ -103,7 +103,7 @@ def test_names_tell_nothing_of_the_content() -> None:
 
 
 def test_a_spool_is_written_once_and_read_again() -> None:
-    """And again, as an import may."""
+    """A spool can be rewound and read more than once, as an import does."""
     content = random.Random(2).randbytes(3 * CHUNK)
     with EncryptedSpool() as spool:
         spool.write(content[:100])

@@ -30,7 +30,7 @@ def write_file(folder: MediaFolder) -> KeptFile:
 
 
 def test_a_file_is_found_and_read(folder: MediaFolder) -> None:
-    """Its size and its hash are those of its content."""
+    """The size and the hash of a stored file are those of its content, and it can be read from any position."""
     stored = write_file(folder)
     assert stored.size == len(CONTENT)
     assert stored.digest() == bytes.fromhex(DIGEST)
@@ -41,7 +41,7 @@ def test_a_file_is_found_and_read(folder: MediaFolder) -> None:
 
 
 def test_an_encrypted_file_tells_neither_hash_nor_type_nor_content(folder: MediaFolder) -> None:
-    """A plain one is named by both."""
+    """A plain file is named by its hash and type; an encrypted one shows neither, nor its content."""
     file = write_file(folder)
     is_plain = folder.key is None
     assert (file.path.name == f"{DIGEST}.png") == is_plain
@@ -52,14 +52,14 @@ def test_an_encrypted_file_tells_neither_hash_nor_type_nor_content(folder: Media
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../archive.db", "aa/../../b", "aa/missing"])
 def test_no_path_leads_out_of_the_folder(folder: MediaFolder, path: str) -> None:
-    """An archive may come from anybody."""
+    """Absolute paths and paths with ".." find no file, because an archive may come from anybody."""
     write_file(folder)
     (folder.path.parent / "archive.db").write_text("secret")
     assert folder.find(path) is None
 
 
 def test_a_file_that_is_not_written_to_its_end_is_not_there(folder: MediaFolder) -> None:
-    """What failed leaves nothing."""
+    """A write that raises an exception leaves no file."""
     path = folder.place_of(DIGEST, "")
     with pytest.raises(RuntimeError), folder.write(path) as out:
         out.write(CONTENT)
@@ -69,7 +69,7 @@ def test_a_file_that_is_not_written_to_its_end_is_not_there(folder: MediaFolder)
 
 
 def test_a_changed_file_is_damaged(folder: MediaFolder) -> None:
-    """An encrypted one says so when it is opened or read; it has no hash."""
+    """A changed encrypted file raises `AttachmentDamaged` and has no hash; a plain one has another hash."""
     file = write_file(folder)
     content = bytearray(file.path.read_bytes())
     content[-1] ^= 1

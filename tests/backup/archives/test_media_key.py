@@ -1,4 +1,4 @@
-"""The key of media files, and the deletion of files in the former form."""
+"""The key of encrypted media files, and the deletion of superseded copies."""
 
 import os
 import sqlite3
@@ -24,7 +24,7 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 
 def test_a_key_is_made_once_and_read(connection: sqlite3.Connection) -> None:
-    """It is random, unless one is given."""
+    """The key that is read is the created one, which is random unless a key is given."""
     created = media_key.create(connection)
     assert media_key.read(connection) == created
     connection.execute("DROP TABLE encryption")
@@ -43,7 +43,7 @@ def test_a_key_is_made_once_and_read(connection: sqlite3.Connection) -> None:
     ],
 )
 def test_a_missing_key_is_damage(connection: sqlite3.Connection, statement: str) -> None:
-    """Not an error of another kind."""
+    """A missing table, row or key and a changed table raise an `ArchiveError` that names the key."""
     media_key.create(connection)
     connection.execute(statement)
     with pytest.raises(ArchiveError, match="no key for its media"):
@@ -65,7 +65,7 @@ def both_forms(parent: Path, key: MediaKey) -> tuple[Path, Path]:
 def test_files_of_the_other_form_are_deleted_once(
     connection: sqlite3.Connection, tmp_path: Path, *, encrypted: bool
 ) -> None:
-    """And none before it is said that they are superseded."""
+    """Files of the other form are deleted only after they were marked as superseded, and only once."""
     key = media_key.create(connection)
     plain, sealed = both_forms(tmp_path, key)
     (plain.parent / ".left.part").write_bytes(b"content that was left")
@@ -87,7 +87,7 @@ def test_files_of_the_other_form_are_deleted_once(
 
 
 def test_what_is_deleted_is_overwritten(tmp_path: Path) -> None:
-    """Seen through another handle; but not what an export shares, which is somebody else's file too."""
+    """The content of a deleted file is overwritten with zeros, unless an export has a hard link to it."""
     path = tmp_path / "a"
     path.write_bytes(b"secret" * 500_000)
     with path.open("rb") as seen:

@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_each_content_lies_once_under_its_hash(folder: Path, tmp_path: Path) -> None:
-    """Decrypted, and messages lead to it; a second time nothing is written."""
+    """Attachments are stored decrypted under their hashes, which messages lead to, and are written only once."""
     with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
         opened.add(source)
         copied = list(opened.copy_media(source))
@@ -49,7 +49,7 @@ def test_each_content_lies_once_under_its_hash(folder: Path, tmp_path: Path) -> 
 
 
 def test_a_missing_file_stops_nothing(folder: Path, tmp_path: Path) -> None:
-    """It is reported, and the others are copied."""
+    """A missing attachment is reported as a problem, and it is the only one."""
     with backup.open(folder, KEYS) as source:
         _pointer, attachment = next(kept(source))
     (missing,) = folder.rglob(attachment.name)
@@ -63,7 +63,7 @@ def test_a_missing_file_stops_nothing(folder: Path, tmp_path: Path) -> None:
 
 
 def test_only_the_named_attachments_are_copied(folder: Path, tmp_path: Path) -> None:
-    """A name that the backup does not have is ignored."""
+    """Only attachments with one of the given names are copied, and an unknown name is ignored."""
     with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
         opened.add(source)
         names = [attachment.name for _pointer, attachment in kept(source)]
@@ -94,7 +94,7 @@ def test_a_damaged_copy_is_replaced_and_a_whole_one_is_used(folder: Path, tmp_pa
 
 
 def test_a_file_is_whole_from_its_size_on(tmp_path: Path) -> None:
-    """A missing file is not whole."""
+    """A file is whole if it has at least the expected size, and a missing file is not whole."""
     path = tmp_path / "file"
     path.write_bytes(b"1234")
     file = KeptFile(path)
@@ -104,7 +104,7 @@ def test_a_file_is_whole_from_its_size_on(tmp_path: Path) -> None:
 
 
 def test_a_plain_stream_has_no_attachments_beside_it(tmp_path: Path) -> None:
-    """Which is said."""
+    """Copying the attachments of a plain stream raises `UnreadableBackup`."""
     path = write(tmp_path / "one", *copies())
     with (
         archives.open(tmp_path / "a.db", create=True) as opened,
@@ -115,7 +115,10 @@ def test_a_plain_stream_has_no_attachments_beside_it(tmp_path: Path) -> None:
 
 
 def test_a_text_that_was_kept_as_a_file_is_read_whole(folder: Path, tmp_path: Path) -> None:
-    """Once the file is beside the archive; before that, and when it is damaged, messages say how it begins."""
+    """A long text is read whole once its file was copied.
+
+    Before that, and if the file is damaged or a symbolic link, the message has the beginning of the text only.
+    """
     with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
         opened.add(source)
         number, name = opened.connection.execute(
@@ -143,7 +146,7 @@ def test_a_text_that_was_kept_as_a_file_is_read_whole(folder: Path, tmp_path: Pa
 
 
 def test_an_archive_of_a_stranger_names_no_files_to_delete(folder: Path, tmp_path: Path) -> None:
-    """What is marked as removed is deleted by its hash; anything else that stands there is no part of a path."""
+    """Patterns in place of hashes in the table of removed media delete no file."""
     archive_path = tmp_path / "a.db"
     with archives.open(archive_path, create=True) as opened, backup.open(folder, KEYS) as source:
         opened.add(source)

@@ -1,4 +1,4 @@
-"""The full-text index, with tokens of signs that are not stored elsewhere."""
+"""The full-text index: adding, removing and rebuilding, with tokens for emoji, and the facets."""
 
 import sqlite3
 from pathlib import Path
@@ -12,7 +12,7 @@ THUMB = "signs : x1f44dy *"
 
 @pytest.fixture
 def plain(filled: Path) -> sqlite3.Connection:
-    """Open an archive, with a message that has a sign in its text and one that has it in what else is found."""
+    """Open an archive with a message that has an emoji in its text, and one that has it in a file name."""
     connection = sqlite3.connect(filled, isolation_level=None)
     ids = connection.execute("SELECT id FROM stored_message ORDER BY id LIMIT 3").fetchall()
     for (number,), text, extra in zip(ids, ("ok 👍", None, "ok"), (None, "👍.jpg", None), strict=True):
@@ -28,14 +28,14 @@ def hits(connection: sqlite3.Connection, query: str) -> list[int]:
 
 
 def test_signs_are_found_wherever_they_stand(plain: sqlite3.Connection) -> None:
-    """In a text and beside it."""
+    """An emoji is found in the text of a message and in its file names."""
     first, second, third = hits(plain, "facets : c *")[:3]
     assert {first, second} <= set(hits(plain, THUMB))
     assert third not in hits(plain, THUMB)
 
 
 def test_what_is_taken_out_leaves_nothing(plain: sqlite3.Connection) -> None:
-    """Neither words nor signs nor facets; put back it is found again."""
+    """A message that is taken out of the index leaves no words, signs or facets, and can be indexed again."""
     before = plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall()
     first, *_rest = hits(plain, THUMB)
     unindex_messages(plain, "?", (first,))
@@ -48,7 +48,7 @@ def test_what_is_taken_out_leaves_nothing(plain: sqlite3.Connection) -> None:
 
 
 def test_indexing_again_changes_nothing(plain: sqlite3.Connection) -> None:
-    """Every word stands there as often as before; of a message that is gone nothing is left."""
+    """Rebuilding the index gives the same terms and counts, and leaves nothing of a deleted message."""
     before = plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall()
     index_all(plain)
     assert plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall() == before
@@ -59,7 +59,7 @@ def test_indexing_again_changes_nothing(plain: sqlite3.Connection) -> None:
 
 
 def test_everybody_is_counted(plain: sqlite3.Connection) -> None:
-    """By the facets, as by the messages."""
+    """The facets of the index count as many messages of each author as the table of messages has."""
     rows = plain.execute("SELECT 'p' || author_id, count(*) FROM message GROUP BY 1").fetchall()
     terms = plain.execute(
         "SELECT term, doc FROM message_term WHERE col = 'facets' AND term GLOB 'p[0-9]*'"
@@ -68,6 +68,6 @@ def test_everybody_is_counted(plain: sqlite3.Connection) -> None:
 
 
 def test_the_index_collects_no_more_in_memory_afterwards(plain: sqlite3.Connection) -> None:
-    """A large import may, later writes need not."""
+    """The hash size of the index is smaller after an import than during it."""
     (size,) = plain.execute("SELECT v FROM message_index_config WHERE k = 'hashsize'").fetchone()
     assert 0 < size < HASH_SIZE

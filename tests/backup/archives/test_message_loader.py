@@ -14,7 +14,7 @@ from tests.backup.archives.histories import copies, import_backups, write, write
 
 
 def test_a_message_is_the_same_alone_and_among_others(opened: Archive) -> None:
-    """Read in a stretch, in a page, by its id, or with its receipts and changes left out."""
+    """A message read by its id equals the one read in a range or with the whole chat."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     messages = opened.build_messages(opened.rows_between(chat.id, Position(0, -1, 0)))
     assert messages == list(opened.messages(chat.id))
@@ -33,7 +33,7 @@ def test_a_message_is_the_same_alone_and_among_others(opened: Archive) -> None:
 
 
 def test_a_stretch_ends_before_its_end(opened: Archive) -> None:
-    """At a place, or at a time."""
+    """The end of a range, a position or a time, is not included."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     positions = [message.position for message in opened.messages(chat.id)]
     messages = opened.build_messages(opened.rows_between(chat.id, positions[3], positions[9]))
@@ -44,7 +44,7 @@ def test_a_stretch_ends_before_its_end(opened: Archive) -> None:
 
 
 def test_what_is_gone_is_told_with_the_first_backup_that_lacks_it(tmp_path: Path) -> None:
-    """Whichever of several that is."""
+    """A vanished message has the time of the first of several backups that do not have it."""
     first = write(tmp_path / "one", *copies(60))
     second = write_later(tmp_path / "two", random.Random(1), days=1)
     third = write_later(tmp_path / "three", random.Random(1), days=9)
@@ -56,7 +56,7 @@ def test_what_is_gone_is_told_with_the_first_backup_that_lacks_it(tmp_path: Path
 
 
 def test_the_names_that_were_read_are_tracked(opened: Archive) -> None:
-    """Authors, those who reacted, and whoever is named in a sentence; only while somebody listens."""
+    """Authors and people who reacted are tracked while messages are built, and no lookups after that."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     rows = opened.rows_between(chat.id, Position(0, -1, 0))
     with opened.names.track() as used:
@@ -71,7 +71,7 @@ def test_the_names_that_were_read_are_tracked(opened: Archive) -> None:
 
 
 def test_what_is_a_text_and_nothing_else_is_told_from_its_row(opened: Archive) -> None:
-    """Nothing but its state hangs on such a message; on every other something does, or it is no text."""
+    """A message is plain if and only if it has a text and nothing else but its status."""
     plain = 0
     for chat in opened.chats():
         rows = opened.rows_between(chat.id, Position(0, -1, 0))
@@ -103,12 +103,12 @@ def records_of(opened: Archive) -> list[tuple[Message, ChatItem]]:
 
 
 def people_of(opened: Archive) -> dict[int, int]:
-    """Lead from the ids of the only file of an archive to those of the archive."""
+    """Map the recipient ids of the only snapshot of an archive to those of the archive."""
     return dict(opened.connection.execute("SELECT file_id, recipient_id FROM snapshot_recipient"))
 
 
 def test_a_message_says_what_its_record_says(plain: Archive) -> None:
-    """Who wrote it and when, who reacted, what it quotes, and earlier wordings in their order."""
+    """Author, times, reactions, links, quote, receipts and earlier texts equal those of the original record."""
     people, names = people_of(plain), plain.names
     seen = {"reactions": 0, "quote": 0, "revisions": 0, "links": 0, "receipts": 0}
     for message, item in records_of(plain):
@@ -142,7 +142,7 @@ def test_a_message_says_what_its_record_says(plain: Archive) -> None:
 
 
 def test_styles_and_mentions_are_those_of_their_text(plain: Archive) -> None:
-    """Of the message or of what it quotes; a style names nobody."""
+    """The ranges of a text and of a quoted text equal those of the record, and a style has no mention."""
     seen = set()
     for message, item in records_of(plain):
         for ranges, record in (
@@ -160,7 +160,7 @@ def test_styles_and_mentions_are_those_of_their_text(plain: Archive) -> None:
 
 
 def test_polls_and_cards_are_read_with_all_their_lines(plain: Archive) -> None:
-    """Who voted for what by name; phone numbers before email addresses before places."""
+    """A poll has the names of its voters; a card lists phone numbers, then email addresses, then places."""
     people, kinds = people_of(plain), set()
     for message, item in records_of(plain):
         assert (message.poll is not None) == item.HasField("poll")
@@ -184,7 +184,7 @@ def test_polls_and_cards_are_read_with_all_their_lines(plain: Archive) -> None:
 
 
 def test_what_is_no_text_is_said_in_a_sentence(plain: Archive) -> None:
-    """By the author, or to the owner as "you"."""
+    """The sentence names the author of the message, or addresses the owner as "you"."""
     names, people, seen = plain.names, people_of(plain), set()
     for message, item in records_of(plain):
         own = names.is_owner(message.author_id)
@@ -217,7 +217,7 @@ def test_what_is_no_text_is_said_in_a_sentence(plain: Archive) -> None:
 
 
 def test_the_chat_with_oneself_is_called_so(plain: Archive) -> None:
-    """Every other chat by its name."""
+    """The chat with the owner is called "Note to Self", and every other chat has its own name."""
     for chat in plain.chats():
         for message in plain.messages(chat.id):
             expected = "Note to Self" if plain.names.is_owner(chat.id) else plain.names.name(chat.id)

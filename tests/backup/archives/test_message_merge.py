@@ -10,7 +10,7 @@ from tests.backup.archives.histories import copies, import_backups, items, write
 
 
 def test_one_of_two_twins_that_is_left_is_not_the_other(tmp_path: Path) -> None:
-    """What a later backup still has stays what it was, and what it no longer has is marked."""
+    """Of two messages of one moment, the one a later backup lacks is marked as vanished, in either order."""
     header, frames = copies()
     original = next(frame for frame in frames if frame.chatItem.standardMessage.text.body)
     original.chatItem.ClearField("revisions")
@@ -31,7 +31,7 @@ def test_one_of_two_twins_that_is_left_is_not_the_other(tmp_path: Path) -> None:
 
 
 def test_two_messages_that_want_one_id_get_theirs_in_any_order(tmp_path: Path) -> None:
-    """An id has 20 bits for each second, so two messages of one second can want the same."""
+    """Two messages of one second whose ids collide are both kept, with the same ids in either order."""
     header, frames = copies()
     item = next(item for item in items(frames) if item.standardMessage.text.body and not item.revisions)
     (first,) = import_backups(tmp_path / "ids.db", write(tmp_path / "ids", header, frames))

@@ -35,7 +35,7 @@ def two_messages(store: MessageStore) -> tuple[StoredMessage, StoredMessage]:
 
 
 def test_messages_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
-    """Also where times go backwards."""
+    """Messages keep the order of the file, also where their times go backwards."""
     header, frames = copies()
     expected: dict[int, list[str]] = {}
     for number, item in enumerate(items(frames)):
@@ -54,7 +54,7 @@ def test_messages_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
 
 
 def test_what_is_beyond_the_highest_id_is_not_looked_for(connection: sqlite3.Connection) -> None:
-    """An empty archive has none, and nothing of it is indexed before the end."""
+    """Ids above the highest one are not found, and an empty archive has 0 as its highest id."""
     store = store_of(connection)
     ((highest, count),) = connection.execute("SELECT max(id), count(*) FROM stored_message").fetchall()
     assert (store.highest_id, store.is_empty) == (highest, False)
@@ -67,7 +67,7 @@ def test_what_is_beyond_the_highest_id_is_not_looked_for(connection: sqlite3.Con
 
 
 def test_a_second_import_does_not_know_what_the_first_has_written(connection: sqlite3.Connection) -> None:
-    """What waits to be indexed is that of one import."""
+    """A new store empties the temporary table of messages that wait to be indexed."""
     store_of(connection)
     connection.execute("INSERT INTO temp.unindexed VALUES (5)")
     store_of(connection)
@@ -75,7 +75,10 @@ def test_a_second_import_does_not_know_what_the_first_has_written(connection: sq
 
 
 def test_duplicates_are_found_in_their_second_and_beyond_all_seconds(connection: sqlite3.Connection) -> None:
-    """At its first and last id as well, and only those of the same chat, author, time and kind."""
+    """Duplicates are found at every id of their second, the first and last included, and beyond all seconds.
+
+    One with another author is no duplicate.
+    """
     store = store_of(connection)
     message = two_messages(store)[0]
     begin = message.identity[2] // 1000 << SECOND_BITS
@@ -94,7 +97,7 @@ def test_duplicates_are_found_in_their_second_and_beyond_all_seconds(connection:
 
 
 def test_of_two_that_want_one_place_the_lower_has_it(connection: sqlite3.Connection) -> None:
-    """Whichever comes first; the other is moved beyond all seconds, with what hangs on it."""
+    """The message with the lower key gets the id; the other one is moved beyond all seconds."""
     store = store_of(connection)
     lower, higher = two_messages(store)
     expected = message_id(*lower.identity, 0)
@@ -109,7 +112,7 @@ def test_of_two_that_want_one_place_the_lower_has_it(connection: sqlite3.Connect
 
 
 def test_the_higher_of_two_goes_to_the_next_place(connection: sqlite3.Connection) -> None:
-    """It is found there again, and a third goes one further."""
+    """The message with the higher key gets the next id that is free."""
     store = store_of(connection)
     lower, higher = two_messages(store)
     positions = [message_id(*higher.identity, higher.key[1], attempt) for attempt in range(3)]
@@ -124,7 +127,7 @@ def test_the_higher_of_two_goes_to_the_next_place(connection: sqlite3.Connection
 
 
 def test_a_moved_message_takes_along_what_hangs_on_it(connection: sqlite3.Connection) -> None:
-    """Whoever follows is told, and the highest id is known."""
+    """A move changes the id in the table of reactions, calls `on_move`, and updates the highest id."""
     ((number,),) = connection.execute("SELECT message_id FROM reaction LIMIT 1").fetchall()
     store = store_of(connection)
     moves: list[tuple[int, int]] = []

@@ -15,7 +15,7 @@ from tests.examples import examples
 
 
 def test_messages_of_one_moment_are_all_kept(tmp_path: Path) -> None:
-    """The same author twice in one millisecond, even with the same words."""
+    """Messages of one author in one millisecond are all kept, even with the same text."""
     header, frames = copies()
     original = next(item for item in items(frames) if item.standardMessage.text.body)
     duplicates = []
@@ -38,7 +38,7 @@ def test_messages_of_one_moment_are_all_kept(tmp_path: Path) -> None:
 
 
 def test_thousands_of_one_moment_stay_apart(tmp_path: Path) -> None:
-    """As a broken export writes them: all without a time."""
+    """3,000 messages without a time, as a broken export writes them, are all kept and recognised again."""
     header, frames = copies()
     original = next(item for item in items(frames) if item.standardMessage.text.body)
     duplicates = []
@@ -60,7 +60,7 @@ def test_thousands_of_one_moment_stay_apart(tmp_path: Path) -> None:
 def test_messages_of_one_moment_are_the_same_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
 ) -> None:
-    """Some files have one of them, some have several, in one order or another."""
+    """Backups with some or all messages of one millisecond give the same archive in any order of imports."""
     folder = tmp_path_factory.mktemp("twins")
     sources = [
         write_later(

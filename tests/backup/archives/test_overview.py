@@ -7,7 +7,7 @@ from holdfast.backup.errors import NotInArchive
 
 
 def test_the_latest_message_of_each_chat(opened: Archive) -> None:
-    """The same as the last of its last page; chats without messages have none."""
+    """It is the last message of the last page of the chat, and a chat without messages has none."""
     chats = opened.chats()
     latest = overview.latest_messages(opened, [chat.id for chat in chats])
     for chat in chats:
@@ -16,7 +16,7 @@ def test_the_latest_message_of_each_chat(opened: Archive) -> None:
 
 
 def test_months_and_days_count_every_message(opened: Archive) -> None:
-    """The newest month first, days in their order."""
+    """Every message is counted once; months are listed newest first, and days in ascending order."""
     chat = max(opened.chats(), key=lambda row: row.messages)
     months = overview.months(opened, chat.id)
     assert sum(month.messages for month in months) == chat.messages
@@ -27,7 +27,7 @@ def test_months_and_days_count_every_message(opened: Archive) -> None:
 
 
 def test_a_page_at_a_place_has_it_in_the_middle(opened: Archive) -> None:
-    """Also at both ends, where there is less on one side."""
+    """The position is in the middle of the page; at both ends of a chat the page is shorter on one side."""
     chat = max(opened.chats(), key=lambda row: row.messages)
     messages = list(opened.messages(chat.id))
     for number in (0, len(messages) // 2, len(messages) - 1):
@@ -39,7 +39,7 @@ def test_a_page_at_a_place_has_it_in_the_middle(opened: Archive) -> None:
 
 
 def test_folders_take_what_their_owner_put_there(opened: Archive) -> None:
-    """By kind of chat or one by one, but for those left out."""
+    """A folder has its included chats, and none of its excluded ones."""
     ((account, _name),) = overview.accounts(opened)
     folders = overview.folders(opened, account)
     assert folders
@@ -52,6 +52,6 @@ def test_folders_take_what_their_owner_put_there(opened: Archive) -> None:
 
 
 def test_files_are_found_by_their_content_only(opened: Archive) -> None:
-    """What was not copied is not there."""
+    """A file with an unknown hash raises `NotInArchive`."""
     with pytest.raises(NotInArchive):
         overview.kept_file(opened, "0" * 64)

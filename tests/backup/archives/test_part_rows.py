@@ -41,7 +41,7 @@ def by_core(core: Core, data: bytes, item: tuple[object, ...]) -> tuple[dict[str
 
 
 def by_protobuf(item: pb.ChatItem) -> tuple[dict[str, object], str, Notes]:
-    """Read them from the message object."""
+    """Read the parts of a message from the protobuf object."""
     notes = Notes()
     rows = Rows(PEOPLE, BY_ACI, notes, lambda: 0)
     row = rows.add_rich((1, *[0] * 8, 0, "", "", *[-1] * 4, 0, 0, 0), item)
@@ -49,7 +49,7 @@ def by_protobuf(item: pb.ChatItem) -> tuple[dict[str, object], str, Notes]:
 
 
 def test_parts_are_what_protobuf_reads(core: Core) -> None:
-    """Of every message of a history that has all kinds, and few are left to protobuf."""
+    """The parts of all kinds of messages equal those of protobuf, and few are left to it."""
     frames = [frame for raw in sample(400)[1:] if (frame := Frame.FromString(raw)).HasField("chatItem")]
     compared = left = 0
     for data, item, parsed in items_of(core, *frames):
@@ -136,7 +136,10 @@ STICKERS = st.builds(
 @settings(max_examples=examples(60), deadline=None)
 @given(message=MESSAGES | STICKERS)
 def test_whatever_is_read_is_what_protobuf_reads(core: Core, message: pb.StandardMessage | pb.Sticker) -> None:
-    """Of any content: the rows are the same, and nothing is read that would have had to be noted."""
+    """For any content the core gives the rows of protobuf, or leaves it to protobuf.
+
+    The core leaves every message to protobuf that has something to be noted.
+    """
     frame = Frame()
     if isinstance(message, pb.Sticker):
         frame.chatItem.stickerMessage.sticker.CopyFrom(message)
@@ -150,7 +153,7 @@ def test_whatever_is_read_is_what_protobuf_reads(core: Core, message: pb.Standar
 
 
 def test_what_is_there_twice_is_left_to_protobuf(core: Core) -> None:
-    """It adds the two up, as the format of its records says."""
+    """A message with a field twice is left to protobuf, which merges the two."""
     original = pb.StandardMessage()
     original.quote.authorId = 1
     original.quote.type = pb.Quote.NORMAL
@@ -163,14 +166,14 @@ def test_what_is_there_twice_is_left_to_protobuf(core: Core) -> None:
 
 
 def test_names_are_those_of_the_format() -> None:
-    """By their numbers; those that are read as something else have none here."""
+    """The names of quote types, styles and flags are those of the protobuf enums, ordered by number."""
     assert QUOTES[1:] == tuple(pb.Quote.Type.keys())[1:]
     assert STYLES[1:] == tuple(pb.BodyRange.Style.keys())[1:]
     assert tuple(pb.MessageAttachment.Flag.keys()) == FLAGS
 
 
 def test_damage_is_left_to_protobuf(core: Core) -> None:
-    """Cut off anywhere, or with any byte changed, it is read or left alone, and never more than that."""
+    """A part with any byte changed is read or left to protobuf, without an exception."""
     frames = [frame for raw in sample(60)[1:] if (frame := Frame.FromString(raw)).HasField("chatItem")]
     rng = random.Random(1)
     for data, item, _parsed in items_of(core, *frames):
@@ -186,7 +189,7 @@ def test_damage_is_left_to_protobuf(core: Core) -> None:
 
 
 def test_ids_are_written_as_elsewhere(core: Core) -> None:
-    """As UUIDs."""
+    """The ACI of a mention is written as a UUID."""
     frame = Frame()
     frame.chatItem.standardMessage.text.bodyRanges.add(start=1, length=1, mentionAci=b"a" * 16)
     ((data, item, _parsed),) = items_of(core, frame)

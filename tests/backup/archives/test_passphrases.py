@@ -13,7 +13,7 @@ from tests.backup.archives.histories import PASSPHRASE
 
 
 def test_a_program_that_has_sqlcipher_opens_an_archive_by_its_passphrase(encrypted_file: Path) -> None:
-    """With no settings but the passphrase: an archive can be read without Holdfast."""
+    """SQLCipher opens an archive with the passphrase and no other settings, without Holdfast."""
     dbapi2 = pytest.importorskip("sqlcipher3.dbapi2")
     connection = dbapi2.connect(str(encrypted_file))
     connection.execute(f"PRAGMA key = '{PASSPHRASE}'")
@@ -22,7 +22,7 @@ def test_a_program_that_has_sqlcipher_opens_an_archive_by_its_passphrase(encrypt
 
 
 def test_a_key_has_a_salt_of_its_own_that_marks_the_file(encrypted_file: Path) -> None:
-    """Two archives with one passphrase have two keys."""
+    """Two keys of one passphrase differ by their salts, which mark a file as an encrypted archive."""
     key, other = make_key(PASSPHRASE), make_key(PASSPHRASE)
     assert key.salt != other.salt
     assert key.key != other.key
@@ -34,27 +34,27 @@ def test_a_key_has_a_salt_of_its_own_that_marks_the_file(encrypted_file: Path) -
 
 
 def test_letters_of_two_code_points_are_those_of_one() -> None:
-    """Systems write an umlaut in two ways."""
+    """A composed and a decomposed umlaut in a passphrase give the same key."""
     salt = os.urandom(SALT)
     assert derive_key("Übermorgen", salt) == derive_key("U\u0308bermorgen", salt)
 
 
 def test_the_shortest_and_the_longest_passphrase_are_accepted() -> None:
-    """Eight characters, and 4,096 bytes."""
+    """Passphrases of eight characters and of 4,096 bytes are accepted."""
     assert make_key("u\u0308" * 8).key
     assert make_key("x" * LONGEST).key
 
 
 @pytest.mark.parametrize("passphrase", ["", "seven c", "u\u0308" * 7, "x" * (LONGEST + 1)])
 def test_what_is_too_short_or_too_long_is_refused(passphrase: str) -> None:
-    """And not repeated."""
+    """The error of a refused passphrase names the limit and does not repeat the passphrase."""
     with pytest.raises(PassphraseRefused, match=r"fewer than 8 characters|more than 4,096 bytes") as refused:
         make_key(passphrase)
     assert not passphrase or passphrase not in str(refused.value)
 
 
 def test_neither_key_nor_salt_is_in_the_repr() -> None:
-    """Nor in what formats it."""
+    """Neither `repr` nor `str` of an archive key shows the key."""
     key = make_key(PASSPHRASE)
     text = f"{key!r} {key}"
     assert key.key.hex() not in text
@@ -62,7 +62,7 @@ def test_neither_key_nor_salt_is_in_the_repr() -> None:
 
 
 def test_a_key_fits_as_long_as_one_page_is_whole(encrypted_file: Path, tmp_path: Path) -> None:
-    """So damage is told from a wrong passphrase, whichever page is damaged."""
+    """A key fits if any page is intact, so damage is not mistaken for a wrong passphrase."""
     salt = encrypted_file.read_bytes()[:SALT]
     right, wrong = derive_key(PASSPHRASE, salt), derive_key("another passphrase", salt)
     copy = tmp_path / "copy.db"

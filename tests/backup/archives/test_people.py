@@ -19,7 +19,7 @@ def connection(filled: Path) -> Iterator[sqlite3.Connection]:
 
 
 def first_row(connection: sqlite3.Connection, query: str) -> tuple[int, int, str]:
-    """Return the first row of a query for an account, a recipient and what they go by."""
+    """Return the first row of a query for an account, a recipient and an identifier."""
     row: tuple[int, int, str] = connection.execute(query).fetchone()
     return row
 
@@ -43,7 +43,7 @@ def owner(connection: sqlite3.Connection) -> tuple[int, int, str]:
 
 
 def test_people_are_listed_with_the_owner(opened: Archive) -> None:
-    """By the owner's own name."""
+    """The owner is listed once, first, and with the name of the account."""
     people = opened.people()
     assert people[0].kind == "self"
     assert people[0].name == people[0].account
@@ -51,7 +51,7 @@ def test_people_are_listed_with_the_owner(opened: Archive) -> None:
 
 
 def test_everybody_has_the_name_of_their_row(connection: sqlite3.Connection) -> None:
-    """The owner that of the account, or none but "You"; nobody is unknown."""
+    """The owner has the name of the account, or "You" without one; an unknown id is "Unknown"."""
     names = Names(connection)
     account, own, _aci = owner(connection)
     _account, person, _service = contact(connection)
@@ -64,7 +64,7 @@ def test_everybody_has_the_name_of_their_row(connection: sqlite3.Connection) -> 
 
 
 def test_sentences_name_somebody_by_id_or_service_id(connection: sqlite3.Connection) -> None:
-    """The owner is empty there, and who is not known is nobody; a PNI is told from an ACI."""
+    """The name of the owner is empty there, and that of an unknown id is None; a PNI needs its prefix."""
     names = Names(connection)
     account, own, own_aci = owner(connection)
     _account, person, aci = contact(connection)
@@ -77,7 +77,7 @@ def test_sentences_name_somebody_by_id_or_service_id(connection: sqlite3.Connect
 
 
 def test_the_own_service_id_of_an_account_is_its_owner(connection: sqlite3.Connection) -> None:
-    """Unless somebody is known by it, and not where an account has no owner."""
+    """The ACI of an account leads to its owner, unless a contact has that ACI or the account has no owner."""
     account, own, own_aci = owner(connection)
     connection.execute("DELETE FROM identity WHERE recipient_id = ?", (own,))
     assert Names(connection).by_service[account, own_aci] == own
@@ -90,7 +90,7 @@ def test_the_own_service_id_of_an_account_is_its_owner(connection: sqlite3.Conne
 
 
 def test_who_is_asked_for_is_noted_while_somebody_listens(connection: sqlite3.Connection) -> None:
-    """By every way to ask, known or not; what is asked later is not noted."""
+    """Every way to look a name up is tracked inside `track`, known or not, and none after it."""
     names = Names(connection)
     account, own, _aci = owner(connection)
     with names.track() as used:
@@ -108,7 +108,7 @@ def test_who_is_asked_for_is_noted_while_somebody_listens(connection: sqlite3.Co
 def test_all_that_can_be_learned_of_somebody_is_the_name_and_whether_it_is_the_owner(
     connection: sqlite3.Connection,
 ) -> None:
-    """By id or service id."""
+    """A lookup by id or service id gives the name and whether it is the owner, and None for an unknown id."""
     names = Names(connection)
     account, own, own_aci = owner(connection)
     _account, person, aci = contact(connection)

@@ -25,7 +25,7 @@ from tests.backup.archives.removals import (
 
 
 def test_no_byte_of_a_person_is_left(tmp_path: Path) -> None:
-    """What others wrote stays, without quotes, reactions and receipts of the person."""
+    """Messages of others stay, without quotes, reactions and receipts of the person."""
     path, _chat, person = archive_with_secrets(tmp_path)
     ((aci,),) = query(path, "SELECT aci FROM contact WHERE id = ?", person)
     removal = remove_content(path, person=person)
@@ -48,7 +48,7 @@ def test_no_byte_of_a_person_is_left(tmp_path: Path) -> None:
 
 
 def test_a_person_goes_from_every_version(tmp_path: Path) -> None:
-    """Earlier snapshots and their versions have nothing of them either, and later imports still work."""
+    """Older versions of records have nothing of the removed person either, and later imports still work."""
     rng = random.Random(3)
     sources = [write_later(tmp_path / f"{number}", rng, days=number) for number in (0, 1, 2)]
     path = tmp_path / "a.db"
@@ -69,7 +69,7 @@ def test_a_person_goes_from_every_version(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_archive_says_what_it_would_say_of_backups_without_the_person(tmp_path: Path, seed: int) -> None:
-    """Of every version of messages, groups and lists, and of who was a member of what."""
+    """The rows equal those of an archive of the same backups with the person left out."""
     rng = random.Random(seed)
     sources = [
         write_later(tmp_path / f"{day}", rng, days=day, messages=60, duplicates=seed > 1) for day in (0, 1, 2)
@@ -87,7 +87,7 @@ def test_the_archive_says_what_it_would_say_of_backups_without_the_person(tmp_pa
 
 
 def test_only_a_contact_can_be_removed(tmp_path: Path) -> None:
-    """The owner is told what to do instead; a group is no person."""
+    """The owner and a group are refused, and the error of the owner says to remove imports instead."""
     path, chat, _person = archive_with_secrets(tmp_path)
     ((owner,),) = query(path, "SELECT id FROM recipient WHERE kind = 'self'")
     assert isinstance(owner, int)
@@ -99,14 +99,14 @@ def test_only_a_contact_can_be_removed(tmp_path: Path) -> None:
 
 
 def add_join_update(frame: Frame, *acis: bytes) -> Frame:
-    """Let a message say that people have joined the group."""
+    """Add group updates to a message: these people joined the group."""
     for aci in acis:
         frame.chatItem.updateMessage.groupChange.updates.add().groupMemberJoinedUpdate.newMemberAci = aci
     return frame
 
 
 def test_versions_and_updates_that_named_only_the_person_are_gone(tmp_path: Path) -> None:
-    """Of messages, groups and lists of which two versions differ by the person alone, one version is left."""
+    """Of versions that differ only by the person, one is left, and an update that names nobody else is removed."""
     header, frames = copies(60)
     contacts = [frame.recipient for frame in frames if frame.recipient.contact.aci and frame.recipient.contact.pni]
     person, other = contacts[0], contacts[1]
@@ -158,7 +158,7 @@ def test_versions_and_updates_that_named_only_the_person_are_gone(tmp_path: Path
 
 
 def test_a_message_loses_what_the_person_added_and_keeps_the_rest() -> None:
-    """Reactions, receipts and mentions in their order, and a quote of what the person said."""
+    """Reactions, receipts, mentions and a quote of the person are removed, and others keep their order."""
     cleaner = Cleaner({7}, {b"a" * 16})
     item = ChatItem(chatId=7, authorId=5, dateSent=7)
     message = item.standardMessage
@@ -178,7 +178,7 @@ def test_a_message_loses_what_the_person_added_and_keeps_the_rest() -> None:
 
 
 def test_what_is_about_the_person_is_dropped_as_a_whole() -> None:
-    """What they wrote, a call they started, and an update that names nobody else."""
+    """Messages and calls of the person are dropped, and updates that name nobody else."""
     cleaner = Cleaner({7}, {b"a" * 16})
     assert cleaner.clean(ChatItem(authorId=7)) is False
     call = ChatItem(authorId=5)
@@ -191,7 +191,7 @@ def test_what_is_about_the_person_is_dropped_as_a_whole() -> None:
 
 
 def test_an_aci_and_a_pni_are_written_differently_in_records() -> None:
-    """A PNI with a mark before it or without; what is no UUID is written nowhere."""
+    """A PNI is searched for with and without its prefix byte, and a value that is no UUID is ignored."""
     aci, pni = uuid.UUID(int=1), uuid.UUID(int=2)
     assert service_ids([("aci", str(aci)), ("pni", str(pni)), ("pni", "none")]) == {
         aci.bytes,
@@ -201,7 +201,7 @@ def test_an_aci_and_a_pni_are_written_differently_in_records() -> None:
 
 
 def test_a_frame_without_the_person_is_not_touched() -> None:
-    """Cleaning is for those who are named only."""
+    """Cleaning leaves every frame as it is that does not name the person."""
     _header, frames = copies(120)
     for frame in frames:
         copy = Frame.FromString(frame.SerializeToString())
@@ -210,7 +210,7 @@ def test_a_frame_without_the_person_is_not_touched() -> None:
 
 
 def test_a_person_goes_from_lists_of_ids() -> None:
-    """The others of the list stay, and so does a list that names nobody any more."""
+    """The other members of a distribution list stay, and a list without members stays too."""
     cleaner = Cleaner(frozenset({7}), frozenset())
     for ids, left in (([5, 7, 9], [5, 9]), ([7], []), ([5], [5])):
         record = DistributionList(memberRecipientIds=ids)

@@ -14,7 +14,7 @@ TABLES = ("reaction", "quote", "text_range", "attachment", "link_preview", "stic
 
 @dataclass
 class MemoryRecords:
-    """Keeps records in memory."""
+    """A store of records in memory."""
 
     limit: int = 1 << 16
     block: int = 7
@@ -60,7 +60,7 @@ def read_rows(
 
 
 def test_plain_messages_become_rows(core: Core) -> None:
-    """With where they were seen, where their record lies, and their receipts."""
+    """A row has the snapshots of its message, the block and offset of its record, and its packed receipts."""
     writer = MemoryRecords()
     sent = message("ok 👍", 2000)
     sent.chatItem.outgoing.sendStatus.add(recipientId=2, timestamp=2500).read.sealedSender = True
@@ -75,7 +75,7 @@ def test_plain_messages_become_rows(core: Core) -> None:
 
 
 def test_parts_go_to_their_tables(core: Core) -> None:
-    """And a message with a file says that it has one."""
+    """Attachments and reactions are added to their tables, and the row is marked as having media."""
     frame = message("look", 1000)
     frame.chatItem.standardMessage.attachments.add().pointer.fileName = "lake.jpg"
     frame.chatItem.standardMessage.reactions.add(emoji="x", authorId=2)
@@ -86,7 +86,7 @@ def test_parts_go_to_their_tables(core: Core) -> None:
 
 
 def test_others_are_handed_back(core: Core) -> None:
-    """A poll, a message of nobody, and the second of one moment, each with the number of its frame."""
+    """A poll, an unknown author, a second message of one moment and a stored one go to the callback."""
     poll, unknown = message("", 3000), message("who", 4000)
     poll.chatItem.poll.question = "when?"
     unknown.chatItem.authorId = 99
@@ -97,7 +97,7 @@ def test_others_are_handed_back(core: Core) -> None:
 
 
 def test_full_blocks_are_written(core: Core) -> None:
-    """As many as it takes."""
+    """Each block that is full is flushed, and the next record begins a new one."""
     writer = MemoryRecords(limit=40)
     rows, _back, _tables = read_rows(core, [message("x" * 50, second * 1000) for second in range(1, 4)], writer)
     assert [row[21:23] for row in rows] == [(7, 0), (8, 0), (9, 0)]

@@ -31,7 +31,7 @@ def row(writer: ProfileWriter, table: str) -> dict[str, object]:
 
 
 def test_a_contact_is_written_again_with_what_changed(writer: ProfileWriter) -> None:
-    """Names are joined, and what is empty is unknown."""
+    """A new version replaces the row of a contact, names are joined, and empty fields are NULL."""
     contact = pb.Contact(aci=KEY[:16], e164=4912345, profileGivenName="Ada", blockedAtTimestamp=9, note="")
     contact.avatarColor = pb.AvatarColor.A110
     writer.describe(10, pb.Recipient(id=1, contact=contact), 77, "Ada")
@@ -51,13 +51,13 @@ def test_a_contact_is_written_again_with_what_changed(writer: ProfileWriter) -> 
 
 
 def test_a_color_that_is_computed_is_noted(writer: ProfileWriter) -> None:
-    """The archive says which of its values stood in no backup."""
+    """An avatar colour that is not in the backup is computed, and a note says so."""
     writer.describe(10, pb.Recipient(id=1, contact=pb.Contact(aci=KEY[:16])), 1, "Ada")
     assert [note for *_, note in writer.notes.counts if note.startswith("avatarColor not set")]
 
 
 def test_the_members_of_a_group_are_replaced(writer: ProfileWriter) -> None:
-    """Members, invited people, those who asked, and banned ones."""
+    """Members, invited, requesting and banned people are stored, and replaced by a new version of the group."""
     group = pb.Group(masterKey=KEY)
     shot = group.snapshot
     shot.title.title = "Boats"
@@ -82,7 +82,7 @@ def test_the_members_of_a_group_are_replaced(writer: ProfileWriter) -> None:
 
 
 def test_members_of_a_list_who_are_not_in_the_file_are_skipped(writer: ProfileWriter) -> None:
-    """And noted."""
+    """An unknown member of a distribution list is skipped with a note, and a repeated one is stored once."""
     item = pb.DistributionListItem(distributionId=KEY[:16])
     item.distributionList.name = "Crew"
     item.distributionList.memberRecipientIds[:] = [5, 5, 6]
@@ -95,7 +95,7 @@ def test_members_of_a_list_who_are_not_in_the_file_are_skipped(writer: ProfileWr
 
 
 def test_a_dry_writer_notes_and_writes_nothing(writer: ProfileWriter) -> None:
-    """A later snapshot says something else."""
+    """A dry writer, as for an older snapshot, writes no rows but still makes notes."""
     writer.dry = True
     writer.describe(10, pb.Recipient(id=1, contact=pb.Contact(aci=KEY[:16])), 1, "Ada")
     writer.describe_chat(10, pb.Chat(id=1, recipientId=1), 1)
@@ -105,7 +105,7 @@ def test_a_dry_writer_notes_and_writes_nothing(writer: ProfileWriter) -> None:
 
 
 def test_a_chat_is_written_again_with_what_changed(writer: ProfileWriter) -> None:
-    """Optional fields that are not set are unknown, not 0."""
+    """A new version replaces the row of a chat, and optional fields that are not set are NULL, not 0."""
     chat = pb.Chat(id=1, recipientId=1, archived=True, muteUntilMs=2**64 - 1)
     writer.describe_chat(10, chat, 1)
     stored = row(writer, "chat")
@@ -121,7 +121,7 @@ def test_a_chat_is_written_again_with_what_changed(writer: ProfileWriter) -> Non
 
 
 def test_wallpapers_and_bubbles_are_named() -> None:
-    """Presets by their names, photos and custom colours as such."""
+    """Presets have their names, and a photo, a custom and an automatic colour are named as such."""
     style = pb.ChatStyle(wallpaperPreset=pb.ChatStyle.SOLID_BLUSH, customColorId=4)
     assert style_of(style, Notes()) == ("SOLID_BLUSH", "custom 4")
     style.wallpaperPhoto.SetInParent()
@@ -143,7 +143,7 @@ def stored(writer: ProfileWriter, table: str, number: int) -> dict[str, object]:
 
 
 def test_every_column_of_a_contact_is_written(writer: ProfileWriter) -> None:
-    """An empty field is NULL."""
+    """Every field of a contact is written to its column, and an empty field is NULL."""
     contact = pb.Contact(
         aci=KEY[:16],
         pni=KEY[16:],
@@ -203,7 +203,7 @@ def test_every_column_of_a_contact_is_written(writer: ProfileWriter) -> None:
 
 
 def test_every_column_of_a_group_is_written(writer: ProfileWriter) -> None:
-    """An empty field is NULL, and an unknown access level the strictest."""
+    """An empty field is NULL, and an unknown access level is the strictest one."""
     group = pb.Group(
         masterKey=KEY,
         whitelisted=True,
@@ -252,7 +252,7 @@ def test_every_column_of_a_group_is_written(writer: ProfileWriter) -> None:
 
 
 def test_every_column_of_a_member_is_written(writer: ProfileWriter) -> None:
-    """Each kind of member has its own columns."""
+    """Members, invited, requesting and banned people each have their own columns."""
     group = pb.Group(masterKey=KEY)
     shot = group.snapshot
     shot.members.add(
@@ -282,7 +282,7 @@ def test_every_column_of_a_member_is_written(writer: ProfileWriter) -> None:
 
 
 def test_every_column_of_a_call_link_is_written(writer: ProfileWriter) -> None:
-    """Without an admin key, a name and an end they are NULL."""
+    """A missing admin key, name or expiration of a call link is NULL."""
     link = pb.CallLink(
         rootKey=KEY[:16], adminKey=b"admin", name="Tea", restrictions=pb.CallLink.NONE, expirationMs=12
     )
@@ -294,7 +294,7 @@ def test_every_column_of_a_call_link_is_written(writer: ProfileWriter) -> None:
 
 
 def test_a_deleted_distribution_list_has_only_a_date(writer: ProfileWriter) -> None:
-    """Its members are removed, and the date is clamped."""
+    """The name and the members of a deleted list are removed, and its date of deletion is clamped."""
     item = pb.DistributionListItem(distributionId=KEY[:16])
     item.distributionList.name, item.distributionList.allowReplies = "Crew", True
     item.distributionList.privacyMode = pb.DistributionList.ONLY_WITH
@@ -308,7 +308,7 @@ def test_a_deleted_distribution_list_has_only_a_date(writer: ProfileWriter) -> N
 
 
 def test_every_column_of_a_chat_is_written_and_replaced(writer: ProfileWriter) -> None:
-    """First and last sighting stay with the first snapshot."""
+    """All columns are replaced by a new version, and the first and last snapshot stay as they were."""
     chat = pb.Chat(
         id=1,
         recipientId=1,

@@ -7,7 +7,7 @@ from holdfast.backup.errors import QueryRefused
 
 
 def test_words_phrases_prefixes_and_what_to_leave_out() -> None:
-    """Every word is quoted, so that nothing else can be meant by it."""
+    """Every word of a query is quoted, so that FTS5 takes none of them for an operator."""
     query = parse_query('tea "with milk" bisc* -sugar')
     assert query.match == (
         '({text extra} : "tea" AND {text extra} : "with milk" AND {text extra} : "bisc" *) '
@@ -17,7 +17,7 @@ def test_words_phrases_prefixes_and_what_to_leave_out() -> None:
 
 
 def test_filters_are_taken_out_of_the_words() -> None:
-    """With names in quotes."""
+    """Filters are removed from the words of a query, also those with a quoted name."""
     query = parse_query('tea chat:"Crow Rock" from:me has:link is:in since:2024 until:2024-02')
     assert query.filters == Filters(
         chat="Crow Rock",
@@ -31,7 +31,7 @@ def test_filters_are_taken_out_of_the_words() -> None:
 
 
 def test_an_address_is_not_a_filter() -> None:
-    """Only the names of filters are."""
+    """The scheme of a URL is not taken for a filter."""
     assert parse_query("https://example.org").filters == Filters()
 
 
@@ -49,25 +49,25 @@ def test_an_address_is_not_a_filter() -> None:
     ],
 )
 def test_dates_have_a_start_and_an_end(text: str, start: int, end: int) -> None:
-    """A year, a month, a day, a minute."""
+    """A year, a month, a day and a minute begin and end at their exact milliseconds."""
     assert (parse_date(text), parse_date(text, end=True)) == (start, end)
 
 
 def test_until_a_month_means_to_its_end() -> None:
-    """Also in December, behind which another year begins."""
+    """The filter `until` includes the whole month, also in December."""
     filters = parse_query("tea since:2024-12 until:2024-12").filters
     assert (filters.since_ms, filters.until_ms) == (1_733_011_200_000, 1_735_689_600_000)
 
 
 @pytest.mark.parametrize("text", ["-tea", "-tea -milk", '-"some tea"', "chat:Ada -tea", "-tea is:in"])
 def test_a_query_of_exclusions_only_is_refused(text: str) -> None:
-    """There would be nothing to look for, with or without filters."""
+    """A query that only excludes words is refused, with or without filters."""
     with pytest.raises(QueryRefused, match="only excludes words"):
         parse_query(text)
 
 
 @pytest.mark.parametrize("text", ["2024-13", "2024-02-30", "0000", "24", "9999", "soon"])
 def test_what_is_no_date_is_refused(text: str) -> None:
-    """In one line."""
+    """An impossible date, a year out of range and a word are refused as dates."""
     with pytest.raises(QueryRefused, match="is not a date"):
         parse_date(text, end=True)

@@ -8,7 +8,7 @@ from holdfast.backup.schema.backup_pb2 import ChatItem
 
 
 def test_pages_there_and_back_are_the_whole_chat(opened: Archive) -> None:
-    """Backward from the end, forward from the start, in pages of any size."""
+    """Pages backward from the end and forward from the start have every message of a chat once."""
     for chat in opened.chats()[:6]:
         ids = [message.id for message in opened.messages(chat.id)]
         assert len(ids) == chat.messages
@@ -30,7 +30,7 @@ def test_pages_there_and_back_are_the_whole_chat(opened: Archive) -> None:
 
 
 def test_a_page_around_a_date_has_both_sides(opened: Archive) -> None:
-    """The middle of the page is at the date."""
+    """The message at the date is in the middle of the page."""
     chat = max(opened.chats(), key=lambda row: row.messages)
     middle = list(opened.messages(chat.id))[chat.messages // 2]
     page = opened.page(chat.id, around_ms=middle.position.ms, limit=10)
@@ -38,7 +38,7 @@ def test_a_page_around_a_date_has_both_sides(opened: Archive) -> None:
 
 
 def test_messages_between_two_dates(opened: Archive) -> None:
-    """The end is not included."""
+    """The messages of a period include its start and not its end."""
     chat = max(opened.chats(), key=lambda row: row.messages)
     times = [message.position.ms for message in opened.messages(chat.id)]
     since, until = times[3], times[-3]
@@ -47,7 +47,7 @@ def test_messages_between_two_dates(opened: Archive) -> None:
 
 
 def test_chats_are_found_by_name_beginning_and_number(opened: Archive) -> None:
-    """And what fits several is asked back."""
+    """A chat is found by id, name or beginning of its name; an ambiguous name is refused."""
     chat = opened.chats()[0]
     assert opened.chat(chat.id) == opened.chat(str(chat.id)) == opened.chat(chat.name) == chat
     assert opened.chat(chat.name[:8].lower()).id == chat.id
@@ -60,7 +60,7 @@ def test_chats_are_found_by_name_beginning_and_number(opened: Archive) -> None:
 
 
 def test_a_message_has_everything_on_it(opened: Archive) -> None:
-    """Receipts, reactions, quotes that lead to their target, polls with votes, earlier wordings, files."""
+    """Messages have their quotes, votes, earlier texts, attachments, reactions, mentions and receipts."""
     messages = [message for chat in opened.chats() for message in opened.messages(chat.id)]
     assert any(message.quote and message.quote.target_id for message in messages)
     assert any(message.poll and any(option.voters for option in message.poll.options) for message in messages)
@@ -73,7 +73,7 @@ def test_a_message_has_everything_on_it(opened: Archive) -> None:
 
 
 def test_the_record_is_kept_as_it_was(opened: Archive) -> None:
-    """Whatever no table has a column for can be read from it."""
+    """The original protobuf record of a message can be read, with fields that no table has."""
     chat = opened.chats()[0]
     message = next(message for message in opened.messages(chat.id) if message.kind == "message" and message.text)
     item = ChatItem.FromString(opened.record(message.id))
@@ -83,7 +83,7 @@ def test_the_record_is_kept_as_it_was(opened: Archive) -> None:
 
 
 def test_whatever_is_not_text_has_a_sentence(opened: Archive) -> None:
-    """All but polls, which have a question, and story replies, which have words."""
+    """Every message has a sentence but texts, polls and story replies."""
     for chat in opened.chats():
         for message in opened.messages(chat.id):
             if message.kind not in {"message", "poll", "story_reply"}:
@@ -91,7 +91,7 @@ def test_whatever_is_not_text_has_a_sentence(opened: Archive) -> None:
 
 
 def test_contact_cards_have_all_their_lines(opened: Archive) -> None:
-    """Numbers before mail before addresses; only messages that are cards have one."""
+    """A card lists phone numbers, then email addresses, then postal addresses, as many as are stored."""
     messages = [
         entry
         for chat in opened.chats()
@@ -111,7 +111,7 @@ def test_contact_cards_have_all_their_lines(opened: Archive) -> None:
 
 
 def test_the_status_of_a_message_is_how_far_it_got_with_anybody(opened: Archive) -> None:
-    """Unless it failed with somebody; what came has none."""
+    """The status is the furthest of all receipts, or failed if one failed; only sent messages have one."""
     ranks = ("skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
     seen = set()
     for chat in opened.chats():

@@ -18,7 +18,7 @@ KNOWN = [n for n, status in enumerate(STATUSES) if status]
     sent=TIMES,
 )
 def test_what_was_packed_is_read(core: Core, receipts: list[tuple[int, int, int, bool]], sent: int) -> None:
-    """Whoever it is, whatever the time, before or after the message was sent."""
+    """Receipts are unpacked as they were packed, with any recipient and any time before or after sending."""
     packed = core.item_rows.pack_receipts(
         [
             (recipient, time, status | (16 if sealed and 4 <= status <= 7 else 0))
@@ -35,7 +35,7 @@ def test_what_was_packed_is_read(core: Core, receipts: list[tuple[int, int, int,
 
 @pytest.mark.parametrize("reason", range(len(REASONS)))
 def test_a_failure_has_a_reason(core: Core, reason: int) -> None:
-    """And nothing else has one."""
+    """A failed receipt keeps its reason, and a receipt of another status has none."""
     failed, sent = STATUSES.index("failed"), STATUSES.index("sent")
     packed = core.item_rows.pack_receipts([(7, 1500, failed | reason << 5), (8, 900, sent)], 1000)
     assert unpack_receipts(packed, 1000) == [
@@ -48,6 +48,6 @@ def test_a_failure_has_a_reason(core: Core, reason: int) -> None:
     "packed", [b"\x80", b"\x07", b"\x07\x04", b"\x07\x04\xff", b"\x07\x0f\x00", b"\x07\xe9\x00"]
 )
 def test_bytes_that_are_no_receipts_are_damage(packed: bytes) -> None:
-    """Cut short, or with a status or reason that there is none of."""
+    """Truncated receipts and those with an unknown status or reason are reported as damage."""
     with pytest.raises(ArchiveError, match="damaged"):
         unpack_receipts(packed, 1000)

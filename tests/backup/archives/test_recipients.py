@@ -10,7 +10,7 @@ from tests.backup.archives.histories import copies, import_backups, renumber, wr
 
 
 def test_other_ids_are_the_same_people(tmp_path: Path) -> None:
-    """A snapshot of another device adds nothing when it says the same."""
+    """A backup that numbers people and chats differently adds and changes no messages."""
     header, frames = copies()
     source = write(tmp_path / "one", header, frames)
     for frame in frames:
@@ -22,7 +22,7 @@ def test_other_ids_are_the_same_people(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_taken_in_is_skipped_and_named(tmp_path: Path) -> None:
-    """Records without what they are about, and second ones of the same person or chat."""
+    """Empty records and second records of the same recipient or chat are skipped with a note."""
     header, frames = copies()
     person = next(frame.recipient for frame in frames if frame.recipient.HasField("contact"))
     chat = next(frame.chat for frame in frames if frame.HasField("chat"))
@@ -51,7 +51,10 @@ def test_what_cannot_be_taken_in_is_skipped_and_named(tmp_path: Path) -> None:
 
 
 def test_everybody_a_file_does_not_have_is_one_unknown_person(tmp_path: Path) -> None:
-    """With one chat, whose messages are found; a backup that has everybody says no longer anything of them."""
+    """Messages of recipients that the file lacks are found in one chat called "Unknown".
+
+    A later backup without such messages marks the unknown person and the chat as last seen before.
+    """
     header, frames = copies()
     strays = [Frame(chat=Chat(id=9001, recipientId=8001)), Frame(chat=Chat(id=9002, recipientId=8002))]
     for number, chat_id in enumerate((9001, 9002, 9999)):

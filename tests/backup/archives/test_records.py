@@ -20,7 +20,7 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 
 def test_every_record_comes_back(connection: sqlite3.Connection) -> None:
-    """Empty ones, small ones, and ones larger than a block."""
+    """Empty records, small ones and ones larger than a block are read as they were written."""
     records = [b"", b"x", bytes(200_000), *(str(number).encode() * 99 for number in range(2000))]
     writer = RecordWriter(connection, 7)
     positions = [writer.add(raw) for raw in records]
@@ -31,7 +31,7 @@ def test_every_record_comes_back(connection: sqlite3.Connection) -> None:
 
 @pytest.mark.parametrize("change", ["DELETE FROM block", "UPDATE block SET data = x'00'"])
 def test_damage_is_said_to_be_damage(connection: sqlite3.Connection, change: str) -> None:
-    """Not a traceback."""
+    """A missing or changed block raises an `ArchiveError` that says that the archive is damaged."""
     writer = RecordWriter(connection, 7)
     position = writer.add(b"something")
     writer.flush()

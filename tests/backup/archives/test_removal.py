@@ -23,7 +23,7 @@ from tests.backup.streams import KEYS
 
 
 def test_no_byte_of_a_chat_is_left(tmp_path: Path) -> None:
-    """Neither in tables, the index and free pages, nor in the blocks of records."""
+    """The file has no text of a removed chat, in tables, index, free pages or records, and other chats stay."""
     path, chat, _person = archive_with_secrets(tmp_path)
     ((messages,),) = query(path, "SELECT count(*) FROM message WHERE chat_id = ?", chat)
     ((title,),) = query(path, "SELECT name FROM recipient WHERE id = ?", chat)
@@ -42,7 +42,7 @@ def test_no_byte_of_a_chat_is_left(tmp_path: Path) -> None:
 
 
 def test_no_byte_is_left_in_free_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when the file cannot be vacuumed, as while another program reads it."""
+    """Free pages are overwritten even if the file is not vacuumed, as while another program reads it."""
     path, chat, _person = archive_with_secrets(tmp_path)
     monkeypatch.setattr(removal, "vacuum", lambda _connection: None)
     with archives.open(path, create=True) as opened:
@@ -55,7 +55,10 @@ def test_no_byte_is_left_in_free_pages(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_an_archive_that_is_in_use_is_not_vacuumed(tmp_path: Path) -> None:
-    """It is no error, unlike one that cannot be written; and no other database can be attached afterwards."""
+    """A reader prevents the vacuum without an error; a read-only archive is an error.
+
+    No other database can be attached afterwards.
+    """
     place = tmp_path / "v.db"
     with closing(sqlite3.connect(place, isolation_level=None, timeout=0)) as connection:
         connection.execute("CREATE TABLE t (a)")
@@ -74,7 +77,7 @@ def test_an_archive_that_is_in_use_is_not_vacuumed(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
-    """Not one byte."""
+    """A dry run gives the counts of the removal, and the file stays the same byte by byte."""
     path, chat, person = archive_with_secrets(tmp_path)
     before = path.read_bytes()
     with archives.open(path, create=True) as opened:
@@ -88,7 +91,7 @@ def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
-    """Also the owner, who is no contact, and an archive that may only be read."""
+    """Unknown ids, the owner and a group as a person are refused, and so is an archive opened read-only."""
     path, chat, _person = archive_with_secrets(tmp_path)
     ((owner,),) = query(path, "SELECT id FROM recipient WHERE kind = 'self'")
     assert isinstance(owner, int)
@@ -114,7 +117,7 @@ def phone(tmp_path: Path) -> Path:
 
 
 def test_files_nothing_else_uses_are_deleted_and_stay_away(tmp_path: Path, phone: Path) -> None:
-    """Those of other chats stay; `keep` brings none back, and still says that everything is there."""
+    """Media files that only the removed chat uses are deleted, and `keep` does not copy them again."""
     path = tmp_path / "a.db"
     assert backup.keep(phone, path, KEYS).complete
     before = media_of(path)
@@ -149,7 +152,10 @@ def test_files_nothing_else_uses_are_deleted_and_stay_away(tmp_path: Path, phone
 
 
 def test_files_an_interrupted_removal_left_go_with_the_next_opening(tmp_path: Path, phone: Path) -> None:
-    """The transaction has ended, but the process was killed before it deleted them."""
+    """Media files marked as removed are deleted when the archive is next opened to write.
+
+    That is the state after a process was killed between its commit and the deletion of the files.
+    """
     path = tmp_path / "a.db"
     backup.keep(phone, path, KEYS)
     assert media_of(path)
@@ -182,7 +188,7 @@ print(next(steps), flush=True)
 
 
 def remove_and_kill(path: Path, target: str, stop: int) -> str:
-    """Remove something, kill it after so many steps, and return what it said last."""
+    """Remove something in a process, kill it after a number of steps, and return its last line of output."""
     command = [sys.executable, "-c", STEPWISE, str(path), target, str(stop)]
     started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert started.stdout is not None
@@ -196,7 +202,7 @@ def remove_and_kill(path: Path, target: str, stop: int) -> str:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ["chat", "person", "snapshot"])
 def test_a_killed_removal_leaves_the_archive_before_or_after(tmp_path: Path, kind: str) -> None:
-    """Whenever it is killed."""
+    """A removal killed at any of twelve moments is rolled back or complete."""
     path, chat, person = archive_with_secrets(tmp_path)
     header, frames = copies(120)
     header.backupTimeMs += 1000

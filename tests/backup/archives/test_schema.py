@@ -7,14 +7,14 @@ from holdfast.backup.archives import schema
 
 
 def test_a_new_archive_says_what_it_is(filled: Path) -> None:
-    """It has a mark, a version, and no table is without a place in the documentation."""
+    """A new archive has the application id and the version of the schema."""
     with sqlite3.connect(filled) as plain:
         assert plain.execute("PRAGMA application_id").fetchone() == (schema.APPLICATION_ID,)
         assert plain.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
 
 
 def test_every_table_has_rows_in_a_whole_history(filled: Path) -> None:
-    """Every kind of record of the format ends up in a table of its own."""
+    """A history with every kind of record fills all tables but those that later imports fill."""
     filled_later = {"media", "message_version", "message_change", "twin"}
     with sqlite3.connect(filled) as plain:
         tables = plain.execute(
@@ -25,6 +25,6 @@ def test_every_table_has_rows_in_a_whole_history(filled: Path) -> None:
 
 
 def test_nothing_dangles(filled: Path) -> None:
-    """All foreign keys lead somewhere although they are not enforced while rows are loaded."""
+    """No foreign key is violated, although they are not enforced while rows are loaded."""
     with sqlite3.connect(filled) as plain:
         assert plain.execute("PRAGMA foreign_key_check").fetchall() == []

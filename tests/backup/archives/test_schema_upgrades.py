@@ -31,7 +31,7 @@ def execute(path: Path, *statements: str) -> None:
 
 
 def test_an_old_archive_becomes_what_an_import_makes_now(old: Path) -> None:
-    """Row by row, word by word, and smaller."""
+    """An upgraded archive has the rows of a new import of the same backups, and its file is smaller."""
     before = old.stat().st_size
     with archives.open(old, create=True) as opened:
         assert opened.connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
@@ -41,7 +41,7 @@ def test_an_old_archive_becomes_what_an_import_makes_now(old: Path) -> None:
 
 
 def test_an_old_archive_is_brought_up_to_date_to_be_read(old: Path) -> None:
-    """And a backup that it has already is still known to it."""
+    """Opening an old archive to read upgrades it, and a backup that it already has is still recognised."""
     with archives.open(old) as opened:
         assert opened.connection.execute("PRAGMA query_only").fetchone() == (1,)
         assert opened.search("the").hits
@@ -53,7 +53,7 @@ def test_an_old_archive_is_brought_up_to_date_to_be_read(old: Path) -> None:
 
 @pytest.mark.long
 def test_an_old_archive_that_nothing_can_write_is_said_to_be_old(old: Path) -> None:
-    """While somebody else writes to it, say."""
+    """Opening an old archive while another connection writes is an error that says it cannot be upgraded."""
     with sqlite3.connect(old, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(ArchiveError, match="older version and cannot be upgraded"):
@@ -72,7 +72,7 @@ def test_an_old_archive_that_nothing_can_write_is_said_to_be_old(old: Path) -> N
     ],
 )
 def test_what_runs_by_itself_is_refused(old: Path, statement: str) -> None:
-    """Before anything is copied."""
+    """Triggers, computed columns and other virtual tables are refused before the upgrade begins."""
     execute(old, statement)
     with pytest.raises(NotAnArchive):
         archives.open(old, create=True)
@@ -81,7 +81,7 @@ def test_what_runs_by_itself_is_refused(old: Path, statement: str) -> None:
 
 
 def test_an_upgrade_that_fails_changes_nothing(old: Path) -> None:
-    """A value that no archive has stops it, and the archive is the old one."""
+    """A value that no archive can have stops the upgrade, and the file stays the same byte by byte."""
     execute(old, "UPDATE message SET direction = 'sideways' WHERE id = (SELECT max(id) FROM message)")
     before = old.read_bytes()
     with pytest.raises(ArchiveError):
@@ -90,7 +90,7 @@ def test_an_upgrade_that_fails_changes_nothing(old: Path) -> None:
 
 
 def test_what_few_messages_have_is_kept(old: Path) -> None:
-    """A text message of the telephone network, a receipt of a failure, and words that an index has lost."""
+    """An upgrade keeps the SMS flag and the reason of a failed receipt, and rebuilds a lost index."""
     with sqlite3.connect(old) as plain:
         (number,) = plain.execute("SELECT min(message_id) FROM send_status").fetchone()
     execute(
@@ -108,7 +108,7 @@ def test_what_few_messages_have_is_kept(old: Path) -> None:
 
 
 def test_a_table_that_is_not_ours_is_refused(old: Path) -> None:
-    """Also one that the upgrade leaves as it is, with a constraint that writing would evaluate."""
+    """A changed constraint is refused even in a table that the upgrade does not change."""
     execute(
         old,
         "PRAGMA writable_schema = ON",
@@ -122,7 +122,7 @@ def test_a_table_that_is_not_ours_is_refused(old: Path) -> None:
 
 
 def test_other_tables_of_somebody_stay(old: Path) -> None:
-    """What was added by hand is left alone."""
+    """A table that was added by hand is kept by the upgrade."""
     execute(old, "CREATE TABLE mine (x)", "INSERT INTO mine VALUES (7)")
     with archives.open(old, create=True) as opened:
         assert opened.connection.execute("SELECT x FROM mine").fetchall() == [(7,)]

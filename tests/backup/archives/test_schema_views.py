@@ -1,11 +1,11 @@
-"""Views for users."""
+"""SQL views of an archive for users."""
 
 import sqlite3
 from pathlib import Path
 
 
 def test_the_views_are_what_they_were(filled: Path) -> None:
-    """People write queries against them, so a column is never renamed or removed."""
+    """The first columns of each view keep their names and order, because users write queries with them."""
     with sqlite3.connect(filled) as plain:
         columns = {
             view: [column[0] for column in plain.execute(f"SELECT * FROM {view} LIMIT 1").description]

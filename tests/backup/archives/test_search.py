@@ -71,23 +71,23 @@ def search_texts(path: Path, query: str, **filters: object) -> list[str | None]:
     ],
 )
 def test_words_of_all_scripts_are_found(multilingual_archive: Path, query: str, number: int) -> None:
-    """Accents folded, prefixes, phrases, scripts without spaces at any place, emoji in any skin tone."""
+    """Accents are folded, prefixes and phrases work, and CJK text, Thai and emoji of any skin tone are found."""
     assert TEXTS[number] in search_texts(multilingual_archive, query)
 
 
 @pytest.mark.parametrize("query", ['"vu deja"', "京北", "cafe -naive", "zzzz"])
 def test_what_is_not_there_is_not_found(multilingual_archive: Path, query: str) -> None:
-    """The order in a phrase counts, and so does what was left out."""
+    """The order of words in a phrase matters, and an excluded word excludes its messages."""
     assert not set(TEXTS) & set(search_texts(multilingual_archive, query))
 
 
 def test_either_of_two_words_will_do(multilingual_archive: Path) -> None:
-    """With OR between them."""
+    """A query with OR finds the messages with either of the two words."""
     assert {TEXTS[0], TEXTS[8]} <= set(search_texts(multilingual_archive, "cafe OR quoted"))
 
 
 def test_filters_narrow(opened: Archive) -> None:
-    """Written in the query or given apart, they do the same and hold for every hit."""
+    """Filters apply to every hit, whether they are part of the query or given as `Filters`."""
     for order in ("date", "rank"):
         hits = opened.search("the is:in since:2020 has:media OR", order=order, limit=100).hits
         assert all(hit.message.direction == "incoming" and hit.message.attachments for hit in hits)
@@ -108,7 +108,7 @@ def test_filters_narrow(opened: Archive) -> None:
 
 
 def test_pages_of_hits_go_on_where_the_last_ended(opened: Archive) -> None:
-    """None is missing and none comes twice."""
+    """Pages of hits have every hit once, in the order of the whole result."""
     ids = [hit.message.id for hit in opened.search("the", limit=500).hits]
     paged: list[int] = []
     below: int | None = None
@@ -122,7 +122,7 @@ def test_pages_of_hits_go_on_where_the_last_ended(opened: Archive) -> None:
 
 
 def test_hits_have_context_and_marks(opened: Archive) -> None:
-    """The messages around are those of the chat."""
+    """The messages before and after a hit are of its chat and in order, and its snippet has marks."""
     hit = next(hit for hit in opened.search("the", context=2).hits if hit.before and hit.after)
     assert "\x02" in hit.snippet
     assert {message.chat_id for message in (*hit.before, *hit.after)} == {hit.message.chat_id}
@@ -146,7 +146,7 @@ def test_hits_have_context_and_marks(opened: Archive) -> None:
     ],
 )
 def test_hostile_queries_are_refused_in_one_line(opened: Archive, query: str) -> None:
-    """Never with a traceback."""
+    """Malformed, unknown and oversized queries raise `QueryRefused` with a message of one line."""
     with pytest.raises(QueryRefused) as caught:
         opened.search(query)
     assert "\n" not in str(caught.value)
@@ -155,13 +155,13 @@ def test_hostile_queries_are_refused_in_one_line(opened: Archive, query: str) ->
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60) | st.from_regex(r'[a-z"*:()^{}+\- ]{0,30}', fullmatch=True))
 def test_no_query_breaks_the_index(opened: Archive, query: str) -> None:
-    """It is answered or refused."""
+    """Any query is answered or refused with an `ArchiveError`."""
     with suppress(ArchiveError):
         opened.search(query, limit=3)
 
 
 def test_unknown_people_and_chats_are_named(opened: Archive) -> None:
-    """With where to look."""
+    """A filter with an unknown person or chat raises `NotInArchive`."""
     with pytest.raises(NotInArchive, match="no person named"):
         opened.search("the from:zzzz")
     with pytest.raises(NotInArchive, match="no chat"):
@@ -169,7 +169,7 @@ def test_unknown_people_and_chats_are_named(opened: Archive) -> None:
 
 
 def test_edited_words_are_found_and_former_ones_are_not(tmp_path: Path) -> None:
-    """The index follows what a later snapshot says, and what only an older one has."""
+    """Only the text of the latest backup is found, in a mixed order of imports."""
     header, frames = copies()
     source = write(tmp_path / "one", header, frames)
     item = next(item for item in items(frames) if item.standardMessage.text.body and not item.revisions)

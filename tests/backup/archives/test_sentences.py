@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import pytest
 from google.protobuf.message import Message
@@ -23,7 +22,7 @@ NAMES = {
 
 
 def name(identifier: object) -> str | None:
-    """Know the owner and one friend."""
+    """Return the name of the owner or of one friend; others have none."""
     return NAMES.get(identifier)
 
 
@@ -43,7 +42,7 @@ def fill_fields(message: Message, aci: bytes | None, *, flag: bool, number: int)
 
 
 def updates() -> Iterator[pb.ChatUpdateMessage]:
-    """Make every update there is, with every enum value, done by the owner, a friend, a stranger and nobody."""
+    """Yield every update with every enum value, by the owner, a friend, an unknown person, and nobody."""
     choices = tuple(product((OWNER, FRIEND, NOBODY, None), (False, True), (0, 1, 2, 86_400_000)))
     for field in pb.ChatUpdateMessage.DESCRIPTOR.oneofs_by_name["update"].fields:
         if field.name == "groupChange":
@@ -77,7 +76,7 @@ def with_every_value(update: pb.ChatUpdateMessage, inner: object) -> Iterator[pb
 
 
 def test_every_update_of_the_format_has_a_sentence() -> None:
-    """A value or kind that is new in the format fails here until somebody writes its sentence."""
+    """A new kind or enum value of the format fails here until it has a sentence."""
     people = {0: 0, 1: 1, 2: 2}
     count = 0
     for update in updates():
@@ -94,7 +93,7 @@ def test_every_update_of_the_format_has_a_sentence() -> None:
 
 
 def test_every_simple_update_has_its_own() -> None:
-    """By name, so that none falls back to another."""
+    """Every type of a simple update has a sentence under its own name."""
     for value in pb.SimpleChatUpdate.Type.DESCRIPTOR.values:
         assert not value.number or f"simpleUpdate.{value.name}" in SENTENCES, value.name
 
@@ -121,28 +120,15 @@ def test_every_simple_update_has_its_own() -> None:
     ],
 )
 def test_sentences_read_well(kind: str, details: dict[str, object], author: int, expected: str) -> None:
-    """With you in the right place."""
+    """The owner of the archive is addressed as "you", with the matching verb."""
     assert sentence(kind, details, author, name) == expected
 
 
 def test_times_are_said_in_the_largest_unit_that_fits() -> None:
-    """A week is not seven days."""
+    """A duration is given in the largest unit that divides it, so a week is not seven days."""
     assert [format_duration(ms) for ms in (604_800_000, 90_000, 3_600_000, 1)] == [
         "1 week",
         "90 seconds",
         "1 hour",
         "1 second",
     ]
-
-
-def enums() -> dict[str, Any]:
-    """Find every enum of the format by its name."""
-
-    def inside(messages: Any) -> Iterator[Any]:
-        for message in messages:
-            yield from message.enum_types
-            yield from inside(message.nested_types)
-
-    described = pb.DESCRIPTOR
-    types = [*described.enum_types_by_name.values(), *inside(described.message_types_by_name.values())]
-    return {enum.full_name.partition(".backup.")[2]: enum for enum in types}

@@ -8,7 +8,7 @@ from tests.backup.archives.histories import copies, import_backups, items, write
 
 
 def test_an_older_snapshot_does_not_overwrite(tmp_path: Path) -> None:
-    """What a later backup says stays, whenever the older one is imported."""
+    """The texts of the later backup are kept when an older one is imported after it."""
     header, frames = copies()
     older = write(tmp_path / "older", header, frames)
     for item in items(frames):

@@ -24,7 +24,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def test_rows_are_read_in_every_way(connection: sqlite3.Connection) -> None:
-    """One, some, all, and in a loop that goes on where it was left."""
+    """Rows can be fetched one by one, in groups, all at once and in a loop that is interrupted."""
     rows = connection.execute("SELECT n FROM numbers ORDER BY n")
     assert rows.fetchone() == (0,)
     assert rows.fetchmany(2) == [(1,), (2,)]
@@ -40,7 +40,7 @@ def test_rows_are_read_in_every_way(connection: sqlite3.Connection) -> None:
 
 
 def test_errors_are_those_of_the_standard_library(connection: sqlite3.Connection) -> None:
-    """With their codes, from every method; nothing but these is caught elsewhere."""
+    """Every method raises the exceptions of `sqlite3` with their codes, as only these are caught elsewhere."""
     with pytest.raises(sqlite3.OperationalError, match="no such table") as unknown:
         connection.execute("SELECT * FROM missing")
     assert unknown.value.sqlite_errorcode == sqlite3.SQLITE_ERROR
@@ -56,7 +56,7 @@ def test_errors_are_those_of_the_standard_library(connection: sqlite3.Connection
 
 
 def test_a_cursor_returns_itself(connection: sqlite3.Connection) -> None:
-    """So that a statement and its rows are one expression, also in another thread."""
+    """Statements can be chained because `execute` returns the cursor, and another thread may run them."""
     cursor = connection.cursor()
     assert cursor.execute("SELECT 1") is cursor
     assert cursor.executemany("INSERT INTO numbers VALUES (?)", [(11,), (12,)]) is cursor
@@ -73,7 +73,7 @@ def read_one_by_one(rows: sqlite3.Cursor) -> None:
 
 
 def fetch_next(rows: sqlite3.Cursor) -> None:
-    """Ask for the next row again and again."""
+    """Fetch all rows with `next`."""
     while next(rows, None) is not None:
         pass
 
@@ -81,7 +81,7 @@ def fetch_next(rows: sqlite3.Cursor) -> None:
 def test_another_writer_and_a_missing_file_are_told_by_their_codes(
     connection: sqlite3.Connection, tmp_path: Path
 ) -> None:
-    """Which is what `ArchiveBusy` is decided by."""
+    """The error codes are SQLITE_BUSY and SQLITE_CANTOPEN; the former decides about `ArchiveBusy`."""
     connection.execute("BEGIN IMMEDIATE")
     salt = (tmp_path / "a.db").read_bytes()[:16]
     other = sqlcipher.connect(tmp_path / "a.db", derive_key(PASSPHRASE, salt), mode="rw", timeout=0.1)
@@ -95,14 +95,14 @@ def test_another_writer_and_a_missing_file_are_told_by_their_codes(
 
 
 def test_nothing_is_put_aside_in_files(connection: sqlite3.Connection) -> None:
-    """Sorting and temporary tables stay in memory, and SQLCipher writes nothing to the standard error."""
+    """The setting `temp_store` keeps sorting and temporary tables in memory."""
     assert str(connection.execute("PRAGMA temp_store").fetchone()[0]) == "2"
 
 
 def test_damage_is_said_by_an_exception_and_nowhere_else(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """SQLCipher would write to the standard error."""
+    """A damaged page raises an exception, and SQLCipher writes nothing to standard error."""
     key = make_key(PASSPHRASE)
     path = tmp_path / "d.db"
     first = sqlcipher.connect(path, key, mode="rwc", timeout=1)

@@ -7,7 +7,7 @@ from holdfast.backup.archives import Archive
 
 
 def test_all_counts_add_up(opened: Archive) -> None:
-    """Months, hours, kinds, chats and people each count every message once."""
+    """Months, hours, kinds and chats each count every message once."""
     statistics = opened.statistics()
     assert statistics.messages == 400
     assert sum(count for _, count in statistics.months) == 400
@@ -19,7 +19,7 @@ def test_all_counts_add_up(opened: Archive) -> None:
 
 
 def test_one_chat_is_counted_alone(opened: Archive) -> None:
-    """By the same rules."""
+    """The statistics of one chat have its messages only."""
     chat = max(opened.chats(), key=lambda row: row.messages)
     statistics = opened.statistics(chat.id)
     assert statistics.messages == chat.messages
@@ -27,7 +27,7 @@ def test_one_chat_is_counted_alone(opened: Archive) -> None:
 
 
 def test_answers_are_timed_from_the_last_message_of_the_other(opened: Archive) -> None:
-    """In one-to-one chats, up to half a day; the middle one of all counts."""
+    """The median delay of replies in one-to-one chats is counted, of those within twelve hours."""
     delays: dict[int, list[int]] = {}
     for chat in opened.chats():
         messages = (

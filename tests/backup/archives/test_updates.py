@@ -11,12 +11,12 @@ PEOPLE = {7: 7001}
 
 
 def skipped_and_defaulted(notes: Notes) -> list[tuple[str, str]]:
-    """Return what was skipped and defaulted."""
+    """Return the notes of skipped records and of values replaced by defaults."""
     return [(action, note) for _, _, action, note in notes.counts]
 
 
 def test_a_simple_update_is_named_by_its_type() -> None:
-    """It has no details."""
+    """A simple update is one event with the name of its type and no details."""
     update = pb.ChatUpdateMessage(simpleUpdate=pb.SimpleChatUpdate(type=pb.SimpleChatUpdate.BLOCKED))
     notes = Notes()
     assert events_of(update, PEOPLE, notes) == [("simpleUpdate.BLOCKED", {})]
@@ -24,7 +24,7 @@ def test_a_simple_update_is_named_by_its_type() -> None:
 
 
 def test_an_update_without_a_meaning_is_left_out_and_noted() -> None:
-    """Nothing set, a type that is unknown, and one of a later version of the format."""
+    """An empty update and one of an unknown type give no event, and a note says so."""
     notes = Notes()
     assert events_of(pb.ChatUpdateMessage(), PEOPLE, notes) == []
     assert skipped_and_defaulted(notes) == [("skipped", "ChatUpdateMessage.update not set")]
@@ -37,7 +37,7 @@ def test_an_update_without_a_meaning_is_left_out_and_noted() -> None:
 
 
 def test_each_change_of_a_group_is_an_event() -> None:
-    """In their order; one without a meaning is a change nobody knows more about."""
+    """The changes of a group become events in their order, and an empty one becomes a generic update."""
     update = pb.ChatUpdateMessage()
     first, _, third = (update.groupChange.updates.add() for _ in range(3))
     first.groupNameUpdate.newGroupName = "Boats"
@@ -52,7 +52,7 @@ def test_each_change_of_a_group_is_an_event() -> None:
 
 
 def test_details_hold_what_is_set_with_ids_of_the_archive() -> None:
-    """Ids of people in the file mean nothing outside of it; somebody the file does not have is nobody."""
+    """Recipient ids of the file are replaced by those of the archive, or by None if the file lacks them."""
     update = pb.ChatUpdateMessage()
     update.groupCall.ringerRecipientId = 7
     update.groupCall.startedCallRecipientId = 8
@@ -66,7 +66,7 @@ def test_details_hold_what_is_set_with_ids_of_the_archive() -> None:
 
 
 def test_optional_fields_that_are_not_set_are_left_out() -> None:
-    """Not written as a default."""
+    """An optional field that is not set is missing from the details and has no default."""
     update = pb.ChatUpdateMessage()
     update.groupCall.SetInParent()
     ((_, details),) = events_of(update, PEOPLE, Notes())

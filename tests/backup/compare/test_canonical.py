@@ -1,4 +1,4 @@
-"""Versions of a message are compared by what they mean."""
+"""Canonical versions of messages, which are compared by meaning instead of bytes."""
 
 import random
 from collections.abc import Callable
@@ -59,7 +59,7 @@ def shuffle(item: ChatItem) -> None:
 
 
 def test_order_and_numbering_of_lists_mean_nothing() -> None:
-    """Nor does whether an attachment was downloaded here."""
+    """The order of lists, the sort order of reactions and the downloaded flag are no differences."""
     assert changed(shuffle) == ()
 
 
@@ -78,12 +78,12 @@ def test_order_and_numbering_of_lists_mean_nothing() -> None:
     ],
 )
 def test_a_change_is_called_by_its_name(change: Callable[[ChatItem], object], aspect: Aspect) -> None:
-    """One that touches one thing touches only that."""
+    """A change of one part of a message is reported as that one aspect."""
     assert changed(change) == (aspect,)
 
 
 def test_votes_are_a_change_of_their_own() -> None:
-    """So is the end of a poll."""
+    """New votes and the end of a poll are both reported as a change of votes."""
     old = ChatItem(poll=Poll(question="?", options=[Poll.PollOption(option="a"), Poll.PollOption(option="b")]))
     new = ChatItem()
     new.CopyFrom(old)
@@ -96,7 +96,7 @@ def test_votes_are_a_change_of_their_own() -> None:
 
 
 def test_every_message_of_a_sample_is_itself_and_has_words() -> None:
-    """However often it is brought into order."""
+    """A message equals itself, its canonical form is stable, and it has a summary."""
     for item in snapshot(400).items:
         raw = Frame(chatItem=item).SerializeToString()
         assert differing_aspects(parse_item(raw), parse_item(raw)) == ()
@@ -106,7 +106,7 @@ def test_every_message_of_a_sample_is_itself_and_has_words() -> None:
 
 
 def test_every_file_of_a_message_is_found() -> None:
-    """As many as there are locators in it."""
+    """A message has as many file pointers as it has locators."""
     rng = random.Random(1)
     for item in rng.sample(snapshot(400).items, 200):
         expected = text_format.MessageToString(item).count("locatorInfo")

@@ -30,7 +30,7 @@ def cropped(source: Snapshot, **options: object) -> tuple[Snapshot, CropResult]:
 
 
 def test_one_chat_brings_its_people_and_nobody_else() -> None:
-    """Authors, reactions, quotes, members, mentions; the account and oneself."""
+    """A crop to one group has its chat, messages, members and the account, and fewer contacts."""
     source = snapshot(400)
     group = source.groups()[0]
     (chat,) = (chat for chat in source.chats if chat.recipientId == group.id)
@@ -48,7 +48,7 @@ def test_one_chat_brings_its_people_and_nobody_else() -> None:
 
 
 def test_without_a_chat_the_others_stay() -> None:
-    """Choices can be combined."""
+    """Excluded chats are left out, also of those that were included."""
     source = snapshot()
     chats = [f"#{chat.id}" for chat in source.chats]
     part, _result = cropped(source, without_chats=chats[:2])
@@ -60,7 +60,7 @@ def test_without_a_chat_the_others_stay() -> None:
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 1000), without_media=st.booleans())
 def test_any_crop_is_valid(seed: int, without_media: bool) -> None:  # noqa: FBT001  # hypothesis gives it by name
-    """Whatever is chosen."""
+    """A crop to random chats and a random period, with or without media, is a valid backup."""
     rng = random.Random(seed)
     source = snapshot(400)
     times = sorted(rng.choice(source.items).dateSent for _ in range(2))
@@ -70,7 +70,7 @@ def test_any_crop_is_valid(seed: int, without_media: bool) -> None:  # noqa: FBT
 
 
 def test_a_span_of_time_keeps_chats_and_people() -> None:
-    """And the messages first sent in it."""
+    """A crop to a period has all chats and recipients, and the messages first sent in that period."""
     source = snapshot(400)
     times = sorted(item.dateSent for item in source.items)
     window = Window(times[100], times[299])
@@ -84,7 +84,7 @@ def test_a_span_of_time_keeps_chats_and_people() -> None:
 
 
 def test_a_quote_of_what_was_left_out_keeps_what_it_says() -> None:
-    """It no longer points to it; one of what stays is untouched."""
+    """A quote of a message that was left out keeps its text and author, without the target timestamp."""
     source = snapshot(400)
     quoting = [item for item in source.items if item.standardMessage.quote.targetSentTimestamp]
     middle = sorted(item.dateSent for item in quoting)[len(quoting) // 2]
@@ -102,7 +102,7 @@ def test_a_quote_of_what_was_left_out_keeps_what_it_says() -> None:
 
 
 def test_without_media_files_are_named_and_marked_as_not_available() -> None:
-    """Everywhere; long texts are text and stay."""
+    """Attachments keep their type with an empty locator, and long texts keep their locators."""
     source = snapshot(400)
     part, _result = cropped(source, without_media=True)
     assert len(part.items) == 400
@@ -119,7 +119,7 @@ def test_without_media_files_are_named_and_marked_as_not_available() -> None:
 
 
 def test_a_folder_is_written_with_the_media_of_what_stays(tmp_path: Path) -> None:
-    """And with none but long texts, if none are wanted."""
+    """A crop without media has fewer files than one with media, and still the long texts."""
     source = folder_of(sample(400), tmp_path / "a")
     with backup.open(source, KEYS) as opened_backup:
         complete = crop(opened_backup, tmp_path / "b", to=OutputFormat.FOLDER, keys=KEYS, window=Window(0, None))
@@ -128,7 +128,7 @@ def test_a_folder_is_written_with_the_media_of_what_stays(tmp_path: Path) -> Non
 
 
 def test_nothing_is_changed_where_nothing_is_left_out() -> None:
-    """To the byte."""
+    """A crop to an open period has no difference from its source."""
     source = snapshot()
     out = io.BytesIO()
     crop(opened(source.raw()), out, to=OutputFormat.STREAM, window=Window(0, None))
@@ -137,7 +137,7 @@ def test_nothing_is_changed_where_nothing_is_left_out() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_a_crop_and_the_whole_make_the_whole(seed: int) -> None:
-    """Whichever way round, and whichever has the lower digest: both were made at the same time."""
+    """Merging a crop with its source in either order gives the source, although their times are equal."""
     raw, out = snapshot(300, seed).raw(), io.BytesIO()
     window = Window(1_640_995_200_000, None)
     crop(opened(raw), out, to=OutputFormat.STREAM, window=window, without_media=True)
@@ -146,7 +146,7 @@ def test_a_crop_and_the_whole_make_the_whole(seed: int) -> None:
 
 
 def test_an_unknown_chat_or_a_cut_file_leaves_nothing(tmp_path: Path) -> None:
-    """Only a clear error."""
+    """An unknown chat and a truncated backup raise an error, and no file is left."""
     raw = snapshot().raw()
     with pytest.raises(UnknownChat):
         crop(opened(raw), tmp_path / "x.binproto", to=OutputFormat.STREAM, chats=["nobody at all"])
@@ -156,7 +156,7 @@ def test_an_unknown_chat_or_a_cut_file_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_people_are_found_by_every_kind_of_id() -> None:
-    """Members, mentions, and whoever did something to a group."""
+    """The fields with service ids include those of members, mentions, invitations and group updates."""
     assert {
         "BodyRange.mentionAci",
         "Group.Member.userId",

@@ -1,6 +1,7 @@
 """All changes between two backups are counted and reported, and nothing else."""
 
 import random
+from itertools import groupby
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,7 @@ from tests.backup.compare.snapshots import changes, difference, opened, snapshot
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 1000))
 def test_ids_and_order_are_no_difference(seed: int) -> None:
-    """However a file numbers people and chats, and lists receipts and reactions."""
+    """Backups that number recipients and chats differently are the same."""
     original = snapshot(200, seed=seed % 3 + 1)
     assert difference(original.raw(), original.renumbered(seed).raw()).same
 
@@ -22,7 +23,7 @@ def test_ids_and_order_are_no_difference(seed: int) -> None:
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 1000))
 def test_added_and_removed_messages_are_counted(seed: int) -> None:
-    """Exactly those that one side has and the other has not."""
+    """The counts are those of the messages that only one of the two backups has."""
     rng = random.Random(seed)
     complete = snapshot(200)
     sides = [[rng.random() < 0.7 for _ in complete.items] for _ in range(2)]
@@ -39,7 +40,7 @@ def test_added_and_removed_messages_are_counted(seed: int) -> None:
 
 
 def test_edits_deletions_and_reactions_are_told_by_chat() -> None:
-    """With what the message said, and says now."""
+    """Each change has its aspect, and an edit has the text before and after it."""
     old, new = snapshot(), snapshot().renumbered(2)
     edited, deleted, liked = new.texts()[0], new.texts()[1], new.texts()[2]
     old_text = edited.standardMessage.text.body
@@ -61,27 +62,22 @@ def test_edits_deletions_and_reactions_are_told_by_chat() -> None:
 
 
 def test_changes_come_chat_by_chat_in_order_of_time() -> None:
-    """All of one side, when the other has no messages."""
+    """The order is that of the times, also in a file with the messages in reverse order."""
     complete, none = snapshot(), snapshot().without(lambda _item: True)
+    complete.frames.sort(key=lambda frame: -frame.chatItem.dateSent)
     message_changes = changes(none.raw(), complete.raw())
     assert len(message_changes) == len(complete.items)
     assert {change.what for change in message_changes} == {("added",)}
-    chats = [change.chat for change in message_changes]
-    assert len({chat for index, chat in enumerate(chats) if chat not in chats[:index]}) == len(set(chats))
-    for chat in set(chats):
-        times = [
-            change.sent_ms
-            for change in message_changes
-            if change.chat == chat and not change.after.startswith("update")
-        ]
-        assert len(times) == len(
-            [change for change in message_changes if change.chat == chat and change.sent_ms in times]
-        )
+    by_chat = [(chat, list(group)) for chat, group in groupby(message_changes, key=lambda change: change.chat)]
+    assert len(by_chat) == len({chat for chat, _ in by_chat})
+    for chat, of_chat in by_chat:
+        times = [change.sent_ms for change in of_chat]
+        assert times == sorted(times), chat
     assert {change.author for change in message_changes} >= {"You"}
 
 
 def test_a_choice_of_chats_hides_the_others() -> None:
-    """Their messages, people and the settings."""
+    """A difference of selected chats has no other chats, no records and no settings."""
     old, new = snapshot(), snapshot().without(lambda _item: True)
     new.frames[0].account.givenName = "Somebody"
     name = "Note to Self"
@@ -93,7 +89,7 @@ def test_a_choice_of_chats_hides_the_others() -> None:
 
 
 def test_equal_messages_are_counted_as_often_as_they_are_there() -> None:
-    """Two of the same author and time are two."""
+    """A second copy of a message is counted as added."""
     old, new = snapshot(), snapshot()
     frame = next(frame for frame in new.frames if frame.chatItem.standardMessage.text.body)
     new.frames.append(frame)
@@ -102,7 +98,7 @@ def test_equal_messages_are_counted_as_often_as_they_are_there() -> None:
 
 
 def test_a_cut_file_is_an_error() -> None:
-    """On either side."""
+    """A truncated backup raises `DamagedBackup` on either side."""
     raw = snapshot().raw()
     for pair_recipients in ((raw[:-3], raw), (raw, raw[:-3])):
         with pytest.raises(DamagedBackup):

@@ -10,7 +10,7 @@ def no_name(_key: object) -> str | None:
 
 
 def test_numbers_texts_choices_and_switches_are_shown() -> None:
-    """A switch that is not there is off; other things are just not there."""
+    """Numbers, texts and enums have their values, and a missing boolean is shown as "no"."""
     old, new = AccountData(givenName="Ada"), AccountData(givenName="Ada L", bioText="hi")
     new.accountSettings.readReceipts = True
     new.accountSettings.phoneNumberSharingMode = AccountData.EVERYBODY
@@ -25,7 +25,7 @@ def test_numbers_texts_choices_and_switches_are_shown() -> None:
 
 
 def test_secrets_are_compared_and_not_shown() -> None:
-    """Keys, and the PIN, which is a text."""
+    """Changed keys and a changed PIN are reported with hidden values."""
     old, new = AccountData(profileKey=b"1" * 32, svrPin="1234"), AccountData(profileKey=b"2" * 32, svrPin="4321")
     changes = field_changes(old, new, no_name)
     assert {(change.field, change.before, change.after) for change in changes} == {
@@ -35,7 +35,7 @@ def test_secrets_are_compared_and_not_shown() -> None:
 
 
 def test_members_are_told_one_by_one_and_by_name() -> None:
-    """Whatever order they stand in: who joined, who left, who has another role."""
+    """Members who joined, left or have another role are reported by name, in any order of the list."""
     ada, bob, cleo = (letter * 16 for letter in (b"a", b"b", b"c"))
     old, new = Recipient(id=1), Recipient(id=2)
     old.group.snapshot.members.extend(
@@ -60,7 +60,7 @@ def test_members_are_told_one_by_one_and_by_name() -> None:
 
 
 def test_ids_of_recipients_are_compared_as_common_numbers() -> None:
-    """And shown as names, in no particular order."""
+    """Lists of recipient ids are compared by person, without their order, and shown as names."""
     old, new = NotificationProfile(allowedMembers=[1, 2]), NotificationProfile(allowedMembers=[9, 8])
     numbers = {1: 1, 2: 2}, {8: 1, 9: 2}
     assert field_changes(old, new, no_name, numbers) == ()
@@ -70,7 +70,7 @@ def test_ids_of_recipients_are_compared_as_common_numbers() -> None:
 
 
 def test_an_empty_record_is_something() -> None:
-    """Being registered, however, is what people are."""
+    """An empty contact is a change, and being registered is not, as it is the default."""
     added = field_changes(Recipient(), Recipient(contact=Contact()), no_name)
     assert added == (FieldChange("contact", "", "yes"),)
     old, new = Contact(e164=1), Contact(e164=1)

@@ -21,7 +21,7 @@ MESSAGES = st.lists(
 
 @given(before=MESSAGES, after=MESSAGES)
 def test_what_is_the_same_is_paired_and_the_rest_is_told(before: list[Numbered], after: list[Numbered]) -> None:
-    """As many pairs as the two have in common, each with its own partner, and everything else in a group."""
+    """Equal messages are paired one to one, and every other message is in one group."""
     with MessageIndex() as index:
         index.add("before", [before[:2], before[2:]])
         index.add("after", [after])
@@ -40,7 +40,7 @@ def test_what_is_the_same_is_paired_and_the_rest_is_told(before: list[Numbered],
 
 
 def test_times_beyond_the_calendar_are_times_too() -> None:
-    """Up to the largest number the format can say."""
+    """Messages with the largest 64-bit time are paired too."""
     with MessageIndex() as index:
         far = item(1, 1, (1 << 64) - 1, b"x")
         index.add("before", [[far]])
@@ -50,7 +50,7 @@ def test_times_beyond_the_calendar_are_times_too() -> None:
 
 
 def test_bytes_and_groups_are_kept_until_they_are_needed() -> None:
-    """On disk, in the order they were put aside."""
+    """Groups are returned in the order they were postponed, and raw messages and changes are stored."""
     with MessageIndex() as index:
         index.add("before", [[item(1, 1, 1, b"a"), item(2, 1, 1, b"b")]])
         index.add("after", [[item(1, 1, 1, b"c")]])

@@ -1,4 +1,4 @@
-"""Messages are read in order, with common numbers, whatever the encoding of their frames."""
+"""Reading messages in order, with common ids, from frames in any encoding."""
 
 from itertools import chain
 
@@ -10,7 +10,7 @@ from tests.backup.streams import HEADER, record
 
 
 def test_all_messages_come_in_their_order() -> None:
-    """With the numbers that were asked for."""
+    """All messages are read in the order of the backup."""
     source = snapshot(200)
     same = {number: number for number in range(1000)}
     messages = list(chain.from_iterable(renumbered_items(opened(source.raw()), same, same)))
@@ -18,7 +18,7 @@ def test_all_messages_come_in_their_order() -> None:
 
 
 def test_odd_frames_are_read_as_protobuf_reads_them() -> None:
-    """Two records in one frame, where the last counts, and something unknown beside a message."""
+    """The last of two records in a frame counts, and an unknown field beside a message is ignored."""
     first = Frame(chatItem=ChatItem(chatId=1, authorId=1, dateSent=1)).SerializeToString()
     second = Frame(chatItem=ChatItem(chatId=1, authorId=1, dateSent=2)).SerializeToString()
     account = Frame(account=AccountData(givenName="Ada")).SerializeToString()

@@ -55,7 +55,7 @@ def variant(seed: int, *, later: int = 0, records: bool = True) -> Snapshot:
 @FEW
 @given(seed=st.integers(0, 1000))
 def test_merging_is_the_same_in_any_order_and_valid(seed: int) -> None:
-    """Of two backups made at different times or at the same."""
+    """Merging two backups gives the same valid backup in either order, and removes nothing."""
     first, second = variant(seed), variant(seed + 1, later=seed % 3)
     raws = first.raw(), second.raw()
     merged_raw = merged(*raws)
@@ -74,7 +74,7 @@ def test_merging_is_the_same_in_any_order_and_valid(seed: int) -> None:
 @FEW
 @given(seed=st.integers(0, 1000))
 def test_a_backup_merged_with_itself_is_itself(seed: int) -> None:
-    """Also under other numbers; and once more changes nothing."""
+    """Merging a backup with a renumbered copy or with its own merge result changes nothing."""
     first = variant(seed)
     assert difference(merged(first.raw(), first.renumbered(seed + 7).raw()), first.raw()).same
     second = variant(seed + 1, later=1)
@@ -86,7 +86,7 @@ def test_a_backup_merged_with_itself_is_itself(seed: int) -> None:
 @FEW
 @given(seed=st.integers(0, 1000))
 def test_it_does_not_matter_how_three_are_put_together(seed: int) -> None:
-    """Where all three have a record the latest counts; messages are those of all."""
+    """Merging three backups at once or in steps gives the same records and messages."""
     raws = [variant(seed + index, later=index).raw() for index in range(3)]
     together = merged(*raws)
     check(together)
@@ -101,7 +101,7 @@ def test_it_does_not_matter_how_three_are_put_together(seed: int) -> None:
 @FEW
 @given(seed=st.integers(0, 1000))
 def test_both_orders_are_kept(seed: int) -> None:
-    """What stood before something in either backup still does."""
+    """The messages of each backup keep their order in the merged one."""
     first, second = variant(seed, records=False), variant(seed + 1, later=1, records=False)
     indexes = {
         (item.dateSent, str(item.WhichOneof("item"))): index
@@ -124,7 +124,7 @@ def item(time: int) -> Numbered:
 
 
 def test_what_only_the_older_side_has_goes_between_its_neighbours() -> None:
-    """By time where the newer side has something of its own there."""
+    """Messages of the older backup are placed between their neighbours, by time among new ones."""
     olds, newer = [item(1), item(2), item(9), item(4)], [item(1), item(3), item(4)]
     before, after = array("i", [0, UNMATCHED, UNMATCHED, 2]), array("i", [0, UNMATCHED, 3])
     interleaved = [(is_newer, n) for is_newer, n, _item in interleave(iter(olds), iter(newer), before, after)]
@@ -132,7 +132,7 @@ def test_what_only_the_older_side_has_goes_between_its_neighbours() -> None:
 
 
 def test_two_accounts_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    """Unless somebody knows better."""
+    """Backups of two accounts are refused, unless they are declared to be of the same account."""
     first, second = snapshot(60), snapshot(60, seed=2)
     target = tmp_path / "out.binproto"
     with pytest.raises(DifferentAccounts, match="two accounts"):
@@ -143,7 +143,7 @@ def test_two_accounts_are_refused_and_nothing_is_written(tmp_path: Path) -> None
 
 
 def test_a_third_backup_may_connect_two() -> None:
-    """A profile key that was changed, and a backup from in between."""
+    """A backup with the profile key of one and the media key of the other links two backups."""
     first, middle, last = snapshot(60), snapshot(60), snapshot(60)
     account = last.frames[0].account
     account.profileKey = b"n" * 32
@@ -159,7 +159,7 @@ def test_a_third_backup_may_connect_two() -> None:
 
 
 def test_a_dangling_reference_is_an_error() -> None:
-    """It must not come to mean somebody else."""
+    """A reference to an unknown recipient raises an error, so that it never leads to somebody else."""
     first, second = snapshot(60), snapshot(60)
     second.items[5].authorId = 9999
     with pytest.raises(UnreadableBackup, match="refers to recipient 9999"):
@@ -167,7 +167,7 @@ def test_a_dangling_reference_is_an_error() -> None:
 
 
 def test_a_cut_file_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Neither of the result nor of the steps to it."""
+    """A truncated backup raises an error, and neither a result nor a temporary file is left."""
     raw = snapshot(60).raw()
     with pytest.raises(DamagedBackup):
         merge([opened(raw), opened(raw[:-2])], tmp_path / "out.binproto", to=OutputFormat.STREAM)
@@ -175,7 +175,7 @@ def test_a_cut_file_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_a_message_whose_time_ran_out_is_told() -> None:
-    """It stays, because the older backup has it."""
+    """An expired message of the older backup is kept without its timer and reported as a conflict."""
     old, new = snapshot(), snapshot().later(3650 * DAY)
     removed = len(old.items) - len(new.items)
     assert removed
@@ -186,7 +186,7 @@ def test_a_message_whose_time_ran_out_is_told() -> None:
 
 
 def test_conflicts_are_counted_and_told() -> None:
-    """Each with what stayed and what did not."""
+    """A conflict has the text that was kept and the one that was dropped."""
     old, new = snapshot(), snapshot().later(1)
     text = new.texts()[0].standardMessage.text
     old_text, text.body = text.body, "changed"
@@ -198,7 +198,7 @@ def test_conflicts_are_counted_and_told() -> None:
 
 
 def test_a_folder_gets_the_attachments_of_both(tmp_path: Path) -> None:
-    """From whichever of them has the file."""
+    """The merged folder has all attachments, although one of the two backups has none."""
     records = sample(60)
     subset = records[:1] + tuple(raw for raw in records[1:] if not Frame.FromString(raw).HasField("chatItem"))
     snapshots = [folder_of(records, tmp_path / "a"), folder_of(subset, tmp_path / "b")]
@@ -212,7 +212,7 @@ def test_a_folder_gets_the_attachments_of_both(tmp_path: Path) -> None:
 
 
 def test_forms_and_keys_are_those_of_convert() -> None:
-    """Encrypted on one side, plain on the other, JSON out."""
+    """An encrypted and a plain backup can be merged to JSON Lines."""
     out = io.BytesIO()
     sources = [backup.open(io.BytesIO(container_of(sample(60))), KEYS), opened(snapshot(60).raw())]
     merge(sources, out, to=OutputFormat.JSONL)

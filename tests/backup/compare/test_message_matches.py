@@ -34,7 +34,7 @@ def matches(
 
 
 def test_what_means_the_same_is_found_first() -> None:
-    """Wherever it stands."""
+    """Messages with the same meaning are matched first, in any order, and the rest is an edit."""
     first, second = Reaction(emoji="x", authorId=1, sortOrder=1), Reaction(emoji="x", authorId=1, sortOrder=9)
     assert matches([text("a"), text("b", first)], [text("b", second), text("c")]) == [
         (0, 1, (Aspect.EDITED,)),
@@ -43,13 +43,13 @@ def test_what_means_the_same_is_found_first() -> None:
 
 
 def test_a_deleted_message_is_what_it_was_before() -> None:
-    """Though it is of another kind."""
+    """A deleted message is matched with the text that it was before."""
     deleted = ChatItem(chatId=1, authorId=1, dateSent=1, remoteDeletedMessage=RemoteDeletedMessage())
     assert matches([text("a"), text("b")], [text("b"), deleted]) == [(0, 1, (Aspect.DELETED,)), (1, 0, ())]
 
 
 def test_others_are_new_or_gone() -> None:
-    """A sticker does not become a text where there are several."""
+    """A sticker and a text are not matched if there are several candidates."""
     sticker = ChatItem(chatId=1, authorId=1, dateSent=1)
     sticker.stickerMessage.sticker.stickerId = 1
     assert matches([sticker, sticker], [text("a")]) == [(0, None, ()), (1, None, ()), (None, 0, ())]
@@ -57,7 +57,7 @@ def test_others_are_new_or_gone() -> None:
 
 
 def test_several_candidates_are_paired_in_their_order_and_by_their_kind() -> None:
-    """What means the same first, then texts with texts and stickers with stickers, the first with the first."""
+    """Equal messages are matched first, then messages of the same kind in their order."""
     first, second = (ChatItem(chatId=1, authorId=1, dateSent=1) for _ in range(2))
     first.stickerMessage.sticker.stickerId = 1
     second.stickerMessage.sticker.stickerId = 2
@@ -73,7 +73,7 @@ def test_several_candidates_are_paired_in_their_order_and_by_their_kind() -> Non
 
 
 def test_thousands_of_one_time_are_no_trouble() -> None:
-    """Each is looked at once."""
+    """3,000 messages of one time in reverse order are all matched."""
     many = [text(str(number)) for number in range(3000)]
     pairs = matches(many, list(reversed(many[1:])))
     assert sum(not aspect and new is not None and old is not None for old, new, aspect in pairs) == 2999

@@ -36,7 +36,7 @@ def numbers(pairing: RecipientPairs) -> tuple[list[int], list[int]]:
 
 
 def test_everybody_is_found_whatever_their_ids() -> None:
-    """In a renumbered file, people and chats of every kind."""
+    """Every recipient and chat of a renumbered backup is paired with its original."""
     source = snapshot(400)
     before, after = read_roster(opened(source.raw())), read_roster(opened(source.renumbered(1).raw()))
     pairing = pair_recipients(before, after)
@@ -62,13 +62,13 @@ def test_everybody_is_found_whatever_their_ids() -> None:
     ],
 )
 def test_people_are_matched_by_their_strongest_common_id(old: Contact, new: Contact, *, same: bool) -> None:
-    """A number can pass to somebody else, an account cannot."""
+    """Two contacts are the same by ACI, else by PNI or number, as numbers can change hands."""
     (first,), (second,) = numbers(pair_recipients(people(old), people(new)))
     assert (first == second) is same
 
 
 def test_two_entries_may_turn_out_to_be_one_person() -> None:
-    """The later file knows whose number it was; their chats become one too."""
+    """Two contacts that the later backup has as one are one person with one chat."""
     pairing = pair_recipients(people(Contact(e164=1), Contact(aci=ADA)), people(Contact(aci=ADA, e164=1)))
     assert numbers(pairing) == ([1, 1], [1])
     assert pairing.chats == {1: ((1, 2), 1)}
@@ -76,13 +76,13 @@ def test_two_entries_may_turn_out_to_be_one_person() -> None:
 
 
 def test_what_the_later_file_keeps_apart_stays_apart() -> None:
-    """Even if the earlier one took it for one."""
+    """A contact that the later backup has as two is paired with the one that has its ACI."""
     pairing = pair_recipients(people(Contact(aci=ADA, e164=1)), people(Contact(e164=1), Contact(aci=ADA)))
     assert numbers(pairing) == ([2], [1, 2])
 
 
 def test_other_recipients_have_keys_of_their_own() -> None:
-    """Groups, lists and call links by theirs; there is one self and one for news."""
+    """Groups, lists and call links are paired by key, and the owner and the release notes by kind."""
     kinds = [
         Recipient(group=Group(masterKey=b"g" * 32)),
         Recipient(distributionList=DistributionListItem(distributionId=ADA)),
@@ -97,7 +97,7 @@ def test_other_recipients_have_keys_of_their_own() -> None:
 
 
 def test_the_owner_is_called_you() -> None:
-    """As author of a message; everybody else by name, those of the later file first."""
+    """The owner is "You" as an author, and others have the name of the later backup if it has one."""
     before, after = people(Contact(aci=ADA, note="x"), Contact(aci=BOB, profileGivenName="Bob")), people()
     before.recipients[9] = Recipient(id=9, self=Self())
     after.recipients[1] = Recipient(id=1, contact=Contact(aci=ADA, profileGivenName="Ada"))
@@ -108,7 +108,7 @@ def test_the_owner_is_called_you() -> None:
 
 
 def test_a_reference_to_nothing_meets_nothing() -> None:
-    """Or is an error that names the file, when asked to be."""
+    """An unknown id is paired with nothing, and raises an error with the file name in strict mode."""
     pairing = pair_recipients(people(), people())
     assert pairing.people_before[7] != pairing.people_after[7]
     assert pairing.people_before[7] >= DANGLING

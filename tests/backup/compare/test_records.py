@@ -10,7 +10,7 @@ def last_frame(frames: Snapshot, kind: str) -> object:
 
 
 def test_renamed_people_groups_and_chats_are_told() -> None:
-    """And members who left, notes, pins and mutes."""
+    """A new group title, a member who left, a note and an archived chat are reported."""
     old, new = snapshot(), snapshot().renumbered(4)
     group = new.groups()[0].group.snapshot
     before = group.title.title
@@ -31,7 +31,7 @@ def test_renamed_people_groups_and_chats_are_told() -> None:
 
 
 def test_settings_and_the_media_key_are_the_accounts() -> None:
-    """When and by which program it was written are not."""
+    """Settings and the media key are differences; the time and the program of a backup are not."""
     old, new = snapshot(), snapshot()
     new.header.backupTimeMs += 1
     new.header.currentAppVersion = "next"
@@ -46,7 +46,7 @@ def test_settings_and_the_media_key_are_the_accounts() -> None:
 
 
 def test_other_records_come_and_go() -> None:
-    """Sticker packs, calls, profiles and folders, each by its own key."""
+    """Removed and added sticker packs, calls by link, notification profiles and folders are reported."""
     kinds = {"stickerPack", "adHocCall", "notificationProfile", "chatFolder"}
     old, new = snapshot(), snapshot()
     new.frames = [frame for frame in new.frames if frame.WhichOneof("item") not in kinds]
@@ -59,7 +59,7 @@ def test_other_records_come_and_go() -> None:
 
 
 def test_the_order_of_folders_is_theirs() -> None:
-    """They are shown in it."""
+    """Another order of chat folders is a difference, because apps show them in that order."""
     old, new = snapshot(), snapshot()
     positions = [index for index, frame in enumerate(new.frames) if frame.HasField("chatFolder")]
     first, last = positions[0], positions[-1]

@@ -28,7 +28,7 @@ def resolved(old: ChatItem, new: ChatItem) -> tuple[ChatItem, ResolvedFrame]:
 
 
 def test_the_later_version_wins_and_what_it_replaced_is_told() -> None:
-    """Unless the replaced one is among its own earlier versions."""
+    """The replaced text is a conflict, unless the later version has it among its revisions."""
     item, resolved_frame = resolved(text("a"), text("b"))
     assert (item, resolved_frame.lost, resolved_frame.kept, resolved_frame.dropped) == (
         text("b"),
@@ -41,7 +41,7 @@ def test_the_later_version_wins_and_what_it_replaced_is_told() -> None:
 
 
 def test_a_version_with_more_edits_wins_with_the_state_of_the_later_one() -> None:
-    """A device that missed an edit does not undo it."""
+    """The text with more revisions wins, with the reactions, timer and read state of the later one."""
     old, new = text("c", "a", "b"), text("b", "a")
     new.standardMessage.reactions.append(Reaction(emoji="x", authorId=1))
     new.incoming.read = True
@@ -56,7 +56,7 @@ def test_a_version_with_more_edits_wins_with_the_state_of_the_later_one() -> Non
 
 
 def test_a_later_deletion_wins_and_is_told() -> None:
-    """With what is gone; a deletion the later backup does not know of is not made."""
+    """A later deletion wins and is reported, and an earlier one that the later backup lacks is undone."""
     deleted = ChatItem(chatId=1, authorId=1, dateSent=NOW, remoteDeletedMessage=RemoteDeletedMessage())
     item, resolved_frame = resolved(text("a"), deleted)
     assert (item, resolved_frame.lost, resolved_frame.dropped) == (deleted, (Aspect.DELETED,), "a")
@@ -65,7 +65,7 @@ def test_a_later_deletion_wins_and_is_told() -> None:
 
 
 def test_reactions_and_votes_are_the_later_ones() -> None:
-    """More of them are no conflict, fewer are."""
+    """Added reactions and votes are no conflict, and missing ones are."""
     liked = text("a")
     liked.standardMessage.reactions.append(Reaction(emoji="x", authorId=1))
     assert resolved(text("a"), liked)[1].lost == ()
@@ -78,7 +78,7 @@ def test_reactions_and_votes_are_the_later_ones() -> None:
 
 
 def test_a_file_only_the_older_backup_has_is_kept() -> None:
-    """The later one lost it, or never had it."""
+    """A locator that the later backup lacks is taken from the older one, without a conflict."""
     old, new = text("a"), text("a")
     for item in (old, new):
         item.standardMessage.attachments.add().pointer.contentType = "image/png"
@@ -93,7 +93,7 @@ def test_a_file_only_the_older_backup_has_is_kept() -> None:
 
 
 def test_a_quote_keeps_pointing_to_its_message() -> None:
-    """If either backup knows which it was; that is no conflict."""
+    """The target of a quote is kept if either backup has it, without a conflict."""
     with_target, without_target = text("a"), text("a")
     for item in (with_target, without_target):
         item.standardMessage.quote.text.body = "q"
@@ -104,12 +104,12 @@ def test_a_quote_keeps_pointing_to_its_message() -> None:
 
 
 def test_what_means_the_same_stays_as_it_is() -> None:
-    """To the byte."""
+    """Resolving two equal versions gives the same bytes and no conflict."""
     assert resolve(raw(text("a")), raw(text("a"))) == ResolvedFrame(raw(text("a")), (), (), "", "")
 
 
 def test_a_message_whose_time_ran_out_stays_without_the_timer() -> None:
-    """In all its versions; one that has time keeps it."""
+    """An expired message and its revisions lose the timer, and one with time left keeps it."""
     item = text("b", "a")
     for version in (item, *item.revisions):
         version.expireStartDate, version.expiresInMs = NOW, 10 * DAY_MS
@@ -120,7 +120,7 @@ def test_a_message_whose_time_ran_out_stays_without_the_timer() -> None:
 
 
 def test_two_who_became_one_act_once() -> None:
-    """The last reaction and the first vote count."""
+    """Of two people who became one, the last reaction and the first vote count."""
     item = text("a")
     item.standardMessage.reactions.extend(
         [Reaction(emoji="y", authorId=4, sentTimestamp=2), Reaction(emoji="x", authorId=4, sentTimestamp=1)]

@@ -10,7 +10,7 @@ from tests.backup.streams import HEADER, message_stream, record
 
 
 def test_a_roster_has_every_record_that_is_no_message() -> None:
-    """By their ids or in their order, and counts the messages."""
+    """A roster has all records but messages, which it counts."""
     source = snapshot(400)
     roster = read_roster(opened(source.raw()))
     assert list(roster.recipients.values()) == source.recipients
@@ -24,14 +24,14 @@ def test_a_roster_has_every_record_that_is_no_message() -> None:
 
 
 def test_the_same_frames_give_the_same_digest() -> None:
-    """And others another."""
+    """Equal backups have the same digest, and different ones have different digests."""
     first, second = snapshot(60), snapshot(60, seed=2)
     assert read_roster(opened(first.raw())).digest == read_roster(opened(first.raw())).digest
     assert read_roster(opened(first.raw())).digest != read_roster(opened(second.raw())).digest
 
 
 def test_frames_of_the_future_are_kept_once_and_empty_ones_not_at_all() -> None:
-    """Nobody knows what they mean, so nothing is done to them."""
+    """An unknown frame is kept unchanged and only once, and an empty frame is dropped."""
     account = Frame(account=AccountData(givenName="Ada")).SerializeToString()
     future = b"\x9a\x06\x03abc"
     raw = b"".join(map(record, [HEADER, account, future, b"", future]))
@@ -40,20 +40,20 @@ def test_frames_of_the_future_are_kept_once_and_empty_ones_not_at_all() -> None:
 
 
 def test_names_are_those_of_the_file() -> None:
-    """And what is not in it is unknown."""
+    """A contact without a name is shown by number, and unknown ids are "Unknown"."""
     person = Recipient(id=3, contact=Contact(e164=4915550100))
     roster = read_roster(opened(message_stream(Frame(account=AccountData()), Frame(recipient=person))))
     assert (roster.name(3), roster.name(4), roster.chat_name(1)) == ("+4915550100", "Unknown", "Unknown")
 
 
 def test_a_backup_without_an_account_is_refused() -> None:
-    """It is the rest of one at best."""
+    """A backup without an account record raises `UnreadableBackup`."""
     with pytest.raises(UnreadableBackup, match="no account"):
         read_roster(opened(message_stream(Frame(chatItem=ChatItem(chatId=1)))))
 
 
 def test_damage_inside_a_message_is_found_with_its_place() -> None:
-    """Also where only records are wanted."""
+    """A damaged message raises an error with its frame, although a roster has no messages."""
     valid = Frame(account=AccountData()).SerializeToString()
     invalid = b"\x22\x07\x5a\x05\x12\x03\x0a\x01\xff"
     with pytest.raises(DamagedBackup, match="frame 2"):

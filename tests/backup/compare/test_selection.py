@@ -1,4 +1,4 @@
-"""Chats and dates are parsed as users write them."""
+"""Parsing of chats and dates in the arguments of commands."""
 
 import pytest
 
@@ -35,19 +35,19 @@ def roster(*names: str) -> Roster:
     ],
 )
 def test_times_are_read_as_people_write_them(text: str, first: int, last: int) -> None:
-    """A year, a month, a day, a moment."""
+    """A year, a month, a day and a moment with or without an offset are parsed."""
     assert parse_period(text) == DateRange(first, last)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2024-13", "2024-02-30", "0000", "9999", "24"])
 def test_what_is_no_time_is_refused(text: str) -> None:
-    """With an example of what is; the last year of the calendar has no end."""
+    """Words, impossible dates and the years 0000 and 9999 raise an error."""
     with pytest.raises(ValueError, match=r"is not a date|not in the calendar"):
         parse_period(text)
 
 
 def test_a_window_holds_its_ends() -> None:
-    """And everything, where it is open."""
+    """A window includes both its ends, and an open one includes everything."""
     assert [Window(2, 4).holds(ms) for ms in (1, 2, 4, 5)] == [False, True, True, False]
     assert Window().open
     assert Window().holds(0)
@@ -55,22 +55,22 @@ def test_a_window_holds_its_ends() -> None:
 
 @pytest.mark.parametrize("word", ["ada lovelace", "Ada L", "+4915550101", "4915550101", "USER.01", "#11"])
 def test_a_chat_goes_by_name_number_username_and_place(word: str) -> None:
-    """Or by a part of its name that no other has."""
+    """A chat is found by name, phone number, username, id or an unambiguous part of its name."""
     assert find_chats(roster("Ada Lovelace", "Bob"), [word]) == {11}
 
 
 def test_a_chat_goes_by_the_id_of_its_account() -> None:
-    """As people exchange it."""
+    """A chat is found by the ACI of its contact."""
     assert find_chats(roster("Ada"), ["01010101-0101-0101-0101-010101010101"]) == {11}
 
 
 def test_a_whole_name_goes_before_a_part() -> None:
-    """So that Ann can be chosen beside Anna."""
+    """A whole name is preferred to a part of another, so that Ann is found beside Anna."""
     assert find_chats(roster("Ann", "Anna"), ["ann"]) == {11}
 
 
 def test_an_unknown_chat_is_refused_with_a_guess() -> None:
-    """And one that could be two with both."""
+    """The error of an unknown chat suggests a name, and that of an ambiguous one lists the matches."""
     with pytest.raises(UnknownChat, match="no chat 'Adda'; did you mean Ada"):
         find_chats(roster("Ada", "Bob"), ["Adda"])
     with pytest.raises(UnknownChat, match=r"2 chats match 'An': #11 \(Ann\), #12 \(Anna\)"):

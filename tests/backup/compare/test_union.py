@@ -48,7 +48,7 @@ def people(frames: list[Frame]) -> list[Contact]:
 
 
 def test_everybody_of_both_is_there_once() -> None:
-    """With numbers of their own, and the name of the later file."""
+    """The contacts of both backups are there once with new ids, and the later note wins as a conflict."""
     before = roster(person(7, aci=ADA, note="old"), person(8, e164=1))
     after = roster(person(1, aci=ADA, note="new"), person(2, aci=BOB))
     frames, conflicts = merged(before, after)
@@ -60,7 +60,7 @@ def test_everybody_of_both_is_there_once() -> None:
 
 
 def test_a_person_is_completed_by_what_only_the_older_file_knows() -> None:
-    """Numbers, ids and keys; that is no conflict."""
+    """Numbers, ids and keys that only the older backup has are added, without a conflict."""
     before = roster(person(1, aci=ADA, pni=BOB, e164=1, profileKey=b"k" * 32, profileGivenName="Ada"))
     frames, conflicts = merged(before, roster(person(1, aci=ADA)))
     (contact,) = people(frames)
@@ -69,7 +69,10 @@ def test_a_person_is_completed_by_what_only_the_older_file_knows() -> None:
 
 
 def test_a_number_that_passed_to_somebody_else_is_theirs() -> None:
-    """Also a username, in whatever case; whom it was taken from keeps the rest."""
+    """A number or username of two contacts stays with the later one, and is a conflict.
+
+    Usernames are compared without regard to case.
+    """
     before = roster(person(1, aci=ADA, e164=1, username="Ada.01"))
     frames, conflicts = merged(before, roster(person(1, aci=BOB, e164=1, username="ada.01")))
     bob, ada = people(frames)
@@ -82,7 +85,7 @@ def test_a_number_that_passed_to_somebody_else_is_theirs() -> None:
 
 
 def test_the_higher_version_of_a_group_wins() -> None:
-    """It is the group's own count, and better than the time of a backup."""
+    """The higher version of a group wins, even if it is in the older backup."""
 
     def group(number: int, version: int, title: str) -> Recipient:
         result = Recipient(id=number, group=Group(masterKey=b"g" * 32))
@@ -99,7 +102,7 @@ def test_the_higher_version_of_a_group_wins() -> None:
 
 
 def test_lists_come_after_their_members_and_name_them_once() -> None:
-    """Also those who were two and are one."""
+    """A distribution list comes last, and has two members who became one person only once."""
     story = DistributionListItem(distributionId=ADA, distributionList=DistributionList(memberRecipientIds=[1, 2]))
     before = roster(person(1, e164=1), person(2, aci=ADA), Recipient(id=3, distributionList=story))
     frames, _conflicts = merged(before, roster(person(5, aci=ADA, e164=1), person(6, aci=BOB)))
@@ -108,7 +111,7 @@ def test_lists_come_after_their_members_and_name_them_once() -> None:
 
 
 def test_colours_of_both_are_kept_and_chats_find_theirs() -> None:
-    """Two colours under one number get two."""
+    """Two custom colours with one id get two ids, which their chats refer to, and equal ones stay one."""
 
     def colored(number: int, color: int, recipient: int) -> Roster:
         account = AccountData()
@@ -125,7 +128,7 @@ def test_colours_of_both_are_kept_and_chats_find_theirs() -> None:
 
 
 def test_no_two_chats_are_pinned_to_one_place() -> None:
-    """The later file's stay where they are."""
+    """Of two chats with the same pinned order, that of the older backup moves to the next."""
     sides = [
         roster(person(number, e164=number), chats={1: Chat(id=1, recipientId=number, pinnedOrder=3)})
         for number in (1, 2)
@@ -135,7 +138,7 @@ def test_no_two_chats_are_pinned_to_one_place() -> None:
 
 
 def test_records_with_a_key_are_there_once_and_there_is_one_folder_for_all() -> None:
-    """Sticker packs, profiles, folders; frames of the future too."""
+    """Sticker packs, profiles, the folder of all chats and unknown frames of both are there once."""
     packs = [StickerPack(packId=ADA, packKey=b"k")]
     profiles = [NotificationProfile(id=ADA, name="Work", allowedMembers=[1])]
     all_chats = ChatFolder(folderType=ChatFolder.ALL, id=ADA)

@@ -12,7 +12,7 @@ from holdfast.backup.errors import TargetRefused, UnwritableBackup
 
 
 def test_a_finished_file_is_there_and_private(tmp_path: Path) -> None:
-    """Under its name, for its owner only, and nothing is left beside it."""
+    """The file appears when the block ends, with mode 0600, and no temporary file is left beside it."""
     path = tmp_path / "backup"
     with write_atomically(path) as target:
         target.write(b"content")
@@ -24,7 +24,7 @@ def test_a_finished_file_is_there_and_private(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
 def test_a_failed_one_leaves_what_was_there(tmp_path: Path, failure: type[BaseException]) -> None:
-    """The old content stays, and the part is cleared away."""
+    """After a failure the old content is kept, and the temporary file is removed."""
     path = tmp_path / "backup"
     path.write_bytes(b"old")
     with pytest.raises(failure), write_atomically(path, replace=True) as target:
@@ -35,7 +35,7 @@ def test_a_failed_one_leaves_what_was_there(tmp_path: Path, failure: type[BaseEx
 
 
 def test_where_nothing_can_be_written_is_said_so(tmp_path: Path) -> None:
-    """A missing folder, and a folder in the way."""
+    """A missing parent folder and a folder at the target path are errors."""
     with pytest.raises(UnwritableBackup, match="No such file"), write_atomically(tmp_path / "none" / "x"):
         pass
     (tmp_path / "folder").mkdir()
@@ -48,14 +48,14 @@ def test_where_nothing_can_be_written_is_said_so(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_said_so(tmp_path: Path) -> None:
-    """The error of the system is named, and nothing is left."""
+    """The message of the operating system is in the error, and no file is left."""
     with pytest.raises(UnwritableBackup, match="No space left"), write_atomically(tmp_path / "x"):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_there_stays_unless_it_may_be_replaced(tmp_path: Path) -> None:
-    """Also where the name leads nowhere, and where it is taken while the file is being written."""
+    """An existing file, or a dangling symlink of its name, is refused unless `replace` is set."""
     path = tmp_path / "backup"
     path.write_bytes(b"old")
     with pytest.raises(TargetRefused, match="exists already"), write_atomically(path):
@@ -74,7 +74,7 @@ def test_a_file_that_is_there_stays_unless_it_may_be_replaced(tmp_path: Path) ->
 def test_a_name_that_is_taken_meanwhile_is_not_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
 ) -> None:
-    """On disks without hard links too."""
+    """A file created by another program during the write is kept, also on disks without hard links."""
 
     def none(*_words: object, **_options: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
@@ -94,7 +94,7 @@ def test_a_name_that_is_taken_meanwhile_is_not_replaced(
 
 
 def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
-    """The temporary name beside it must fit as well."""
+    """A name of 255 characters can be written, although a temporary file is needed beside it."""
     path = tmp_path / ("n" * 255)
     with write_atomically(path) as target:
         target.write(b"content")

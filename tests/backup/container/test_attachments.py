@@ -50,12 +50,12 @@ def written(content: bytes, key: LocalKey = KEY, iv: bytes | None = None) -> tup
 
 
 def opened(raw: bytes, attachment: AttachmentKey) -> bytes:
-    """Open an attachment file held in memory."""
+    """Decrypt an attachment file in memory."""
     return decrypt_attachment(io.BytesIO(raw), attachment).read()
 
 
 def test_the_published_file_is_written_and_read() -> None:
-    """Name, length, MAC and every byte of it."""
+    """The published file has the expected name, length, MAC and bytes."""
     raw, attachment = written(HELLO, iv=b"\x07" * 16)
     assert attachment == HELLO_ATTACHMENT
     assert attachment.name == HELLO_NAME == media_name(HELLO_HASH, KEY)
@@ -68,7 +68,7 @@ def test_the_published_file_is_written_and_read() -> None:
 
 @given(st.one_of(st.integers(0, 3000), st.sampled_from([CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK - 8])))
 def test_content_of_any_size_comes_back(size: int) -> None:
-    """Around blocks, chunks and the sizes that are padded to, nothing at all included."""
+    """Content of sizes around blocks, chunks and padding steps is read back, empty content included."""
     content = secrets.token_bytes(size)
     raw, attachment = written(content, LocalKey(secrets.token_bytes(64)))
     assert (size, hashlib.sha256(content).digest()) == (attachment.size, attachment.plaintext_hash)
@@ -77,7 +77,7 @@ def test_content_of_any_size_comes_back(size: int) -> None:
 
 
 def test_the_padding_of_the_file_does_not_matter() -> None:
-    """A file padded by another rule, or not at all, opens alike."""
+    """A file without the usual padding is opened."""
     target = io.BytesIO()
     with Sealer(target, KEY.cipher_keys(), padding=exactly) as sealer:
         sealer.write(HELLO)
@@ -85,7 +85,7 @@ def test_the_padding_of_the_file_does_not_matter() -> None:
 
 
 def test_any_flipped_bit_is_found_before_anything_is_decrypted() -> None:
-    """In the iv, in the content, in its padding, in the MAC."""
+    """A flipped bit in the IV, the ciphertext, its padding or the MAC is an error before any content is read."""
     raw, attachment = written(HELLO)
     broken = bytearray(raw)
     for bit in range(8 * len(raw)):
@@ -96,7 +96,7 @@ def test_any_flipped_bit_is_found_before_anything_is_decrypted() -> None:
 
 
 def test_any_cut_is_told_from_other_damage() -> None:
-    """A file that is shorter than what was written is cut short, wherever it ends."""
+    """A truncated file has an error of its own, wherever it was cut."""
     raw, attachment = written(HELLO)
     for end in range(len(raw)):
         with pytest.raises(AttachmentTruncated, match=f"attachment {HELLO_NAME} is cut short"):
@@ -104,14 +104,14 @@ def test_any_cut_is_told_from_other_damage() -> None:
 
 
 def test_bytes_added_to_a_file_are_damage() -> None:
-    """The MAC is no longer at its end."""
+    """Bytes after the MAC are damage, since the MAC is expected at the end of the file."""
     raw, attachment = written(HELLO)
     with pytest.raises(AttachmentDamaged):
         opened(raw + bytes(16), attachment)
 
 
 def test_a_file_of_another_key_does_not_open() -> None:
-    """Its MAC was made with that key."""
+    """A file encrypted with another key is damaged, since its MAC does not match."""
     raw, _ = written(HELLO, LocalKey(secrets.token_bytes(64)))
     with pytest.raises(AttachmentDamaged):
         opened(raw, HELLO_ATTACHMENT)
@@ -119,7 +119,7 @@ def test_a_file_of_another_key_does_not_open() -> None:
 
 @pytest.mark.parametrize("size", [542, 543, 544, 545, 10_000])
 def test_a_size_beyond_the_content_is_named(size: int) -> None:
-    """The file is whole and still holds less than the backup says, padding included."""
+    """A size larger than the decrypted content is an error that names that size."""
     raw, attachment = written(HELLO)
     with pytest.raises(AttachmentTooShort, match=f"fewer than the {size} bytes the backup gives"):
         opened(raw, AttachmentKey(KEY, attachment.plaintext_hash, size))
@@ -127,7 +127,7 @@ def test_a_size_beyond_the_content_is_named(size: int) -> None:
 
 @pytest.mark.parametrize("size", [0, 10, 12, 541])
 def test_a_size_within_the_file_but_not_the_right_one_is_a_mismatch(size: int) -> None:
-    """Cut at another place, the content is another content."""
+    """A size other than that of the content is a mismatch of the hash."""
     raw, attachment = written(HELLO)
     with pytest.raises(AttachmentMismatch, match="is not the content the backup means"):
         opened(raw, AttachmentKey(KEY, attachment.plaintext_hash, size))
@@ -136,7 +136,7 @@ def test_a_size_within_the_file_but_not_the_right_one_is_a_mismatch(size: int) -
 @settings(max_examples=20)
 @given(st.integers(0, 2 * CHUNK + 40))
 def test_the_last_of_a_wrong_content_is_never_given_out(size: int) -> None:
-    """Whoever reads to the end meets the error instead of it, and meets it again when reading on."""
+    """If the hash is wrong, reading to the end raises an error, and so does reading on after it."""
     raw, attachment = written(bytes(size))
     wrong = AttachmentKey(KEY, hashlib.sha256(b"other").digest(), attachment.size)
     content = decrypt_attachment(io.BytesIO(raw), wrong)
@@ -148,7 +148,7 @@ def test_the_last_of_a_wrong_content_is_never_given_out(size: int) -> None:
 
 
 def test_a_file_that_changes_while_it_is_read_is_named() -> None:
-    """Between the passes, as a failing disk or another program would."""
+    """A change of the file between the two passes of reading is an error."""
     raw, attachment = written(bytes(3 * CHUNK))
     file = io.BytesIO(raw)
     content = decrypt_attachment(file, attachment)
@@ -159,7 +159,7 @@ def test_a_file_that_changes_while_it_is_read_is_named() -> None:
 
 
 def test_authentic_content_without_an_end_is_damage() -> None:
-    """Whole blocks without the padding that belongs behind them."""
+    """Authentic blocks without the padding at their end are damaged."""
     file = io.BytesIO()
     sealer = Sealer(file, KEY.cipher_keys(), padding=exactly)
     sealer.write(bytes(32))
@@ -169,7 +169,7 @@ def test_authentic_content_without_an_end_is_damage() -> None:
 
 
 def test_an_attachment_lies_where_its_name_says(tmp_path: Path) -> None:
-    """In the folder of its first two digits."""
+    """The file of an attachment is in a folder named after the first two digits of its name."""
     raw, attachment = written(HELLO)
     path = content_path(tmp_path, attachment.name)
     assert path == tmp_path / "a5" / HELLO_NAME
@@ -181,13 +181,13 @@ def test_an_attachment_lies_where_its_name_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "..", "a" * 63, "A" * 64, "../" * 21 + "x", "a" * 64 + "\n", "/" + "a" * 63])
 def test_what_is_not_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
-    """Names come from files that may be hostile."""
+    """Only a name of 64 hexadecimal digits becomes a path, since names may come from hostile files."""
     with pytest.raises(AttachmentError, match="64 hexadecimal digits"):
         content_path(tmp_path, name)
 
 
 def test_a_missing_attachment_is_named(tmp_path: Path) -> None:
-    """Whether its file, its folder or the whole store is not there."""
+    """The error names the attachment whether its file or the whole content store is missing."""
     (tmp_path / "a5").mkdir()
     for store in (tmp_path, tmp_path / "files"):
         with (
@@ -198,7 +198,7 @@ def test_a_missing_attachment_is_named(tmp_path: Path) -> None:
 
 
 def test_an_attachment_that_is_no_file_is_named(tmp_path: Path) -> None:
-    """What the system says about it is passed on."""
+    """The error of the operating system is part of the message."""
     content_path(tmp_path, HELLO_NAME).mkdir(parents=True)
     with (
         pytest.raises(AttachmentError, match="cannot be opened: Is a directory"),
@@ -208,7 +208,7 @@ def test_an_attachment_that_is_no_file_is_named(tmp_path: Path) -> None:
 
 
 def test_what_a_backup_says_is_checked() -> None:
-    """A hash and a key have their lengths, and the key does not print itself."""
+    """A hash or key of a wrong length is refused, and `repr` does not show the key."""
     with pytest.raises(AttachmentError, match="32 bytes, but the backup gives 31"):
         AttachmentKey(KEY, bytes(31), 0)
     with pytest.raises(KeyRefused, match="an attachment's key is 64 bytes, but 32 were given"):

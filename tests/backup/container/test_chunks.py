@@ -13,7 +13,7 @@ from holdfast.backup.container.chunks import CHUNK, as_file, read_chunks, zeros
 
 @given(st.lists(st.binary(max_size=40)), st.integers(1, 50))
 def test_a_file_of_chunks_reads_as_what_they_are_together(chunks: list[bytes], step: int) -> None:
-    """However it is read, the file holds the chunks in a row; empty ones do not end it."""
+    """Reads of any size return the chunks joined together; an empty chunk does not end the file."""
     file = as_file(iter(chunks))
     read = b"".join(iter(lambda: file.read(step), b""))
     assert b"".join(chunks) == read
@@ -21,7 +21,7 @@ def test_a_file_of_chunks_reads_as_what_they_are_together(chunks: list[bytes], s
 
 
 def test_what_failed_keeps_failing() -> None:
-    """A reader that goes on after an error meets it again, never an end that looks clean."""
+    """After an error, each further read raises it again instead of returning an end of file."""
 
     def chunks() -> Iterator[bytes]:
         yield b"good"
@@ -36,7 +36,7 @@ def test_what_failed_keeps_failing() -> None:
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])
 def test_a_source_is_read_in_whole_chunks(size: int) -> None:
-    """Only the last chunk is short, and nothing behind the wanted bytes is taken."""
+    """Only the last chunk is short, and nothing after the wanted bytes is read from the source."""
     source = io.BytesIO(bytes(size) + b"rest")
     lengths = [len(chunk) for chunk in read_chunks(source, size)]
     assert size == sum(lengths)
@@ -45,7 +45,7 @@ def test_a_source_is_read_in_whole_chunks(size: int) -> None:
 
 
 def test_chunks_are_whole_even_if_the_source_gives_less(tmp_path: Path) -> None:
-    """A source that returns fewer bytes than asked for is asked again."""
+    """Chunks are filled by several reads if the source returns fewer bytes at once."""
     pieces = as_file(iter([b"ab", b"c", b"defg"])).detach()  # type: ignore[attr-defined]  # the unbuffered reader
     assert list(read_chunks(pieces, 6)) == [b"abcdef"]
 
@@ -57,5 +57,5 @@ def test_a_source_that_ends_early_ends_the_chunks() -> None:
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK, CHUNK + 1])
 def test_zeros(size: int) -> None:
-    """As many zeros as were asked for."""
+    """The chunks of zeros have the requested length together."""
     assert bytes(size) == b"".join(zeros(size))

@@ -20,20 +20,20 @@ OTHER = MessageKeys.split(secrets.token_bytes(64))
 
 
 def opened(raw: bytes, keys: MessageKeys) -> bytes:
-    """Open a container held in memory."""
+    """Decrypt a container in memory."""
     file = io.BytesIO(raw)
     return decrypt(file, find_layout(file), keys).read()
 
 
 def refusal(raw: bytes) -> DamagedBackup:
-    """Say what is wrong with the layout of a file."""
+    """Return the error that an invalid layout of a container raises."""
     with pytest.raises(DamagedBackup) as caught:
         find_layout(io.BytesIO(raw))
     return caught.value
 
 
 def test_a_legacy_container_is_the_sealed_content_alone() -> None:
-    """Sixteen bytes of iv, the ciphertext, and a MAC over both."""
+    """A legacy container is an IV of 16 bytes, the ciphertext, and a MAC over both."""
     raw = container(CONTENT, pad=True)
     layout = find_layout(io.BytesIO(raw))
     assert raw.startswith(b"I" * 16)
@@ -42,7 +42,7 @@ def test_a_legacy_container_is_the_sealed_content_alone() -> None:
 
 
 def test_a_modern_container_has_its_metadata_in_front() -> None:
-    """Magic, length and metadata, which the MAC does not cover."""
+    """A modern container begins with magic, length and metadata, which the MAC does not cover."""
     raw = container(CONTENT, modern=True, pad=True)
     layout = find_layout(io.BytesIO(raw))
     assert raw.startswith(MAGIC + b"\x64" + ONE_PAIR.raw + b"I" * 16)
@@ -52,14 +52,14 @@ def test_a_modern_container_has_its_metadata_in_front() -> None:
 
 @given(st.one_of(st.integers(0, 600), st.sampled_from([CHUNK - 19, CHUNK - 4, CHUNK - 3, CHUNK, 2 * CHUNK])))
 def test_content_of_any_size_comes_back_in_either_layout(size: int) -> None:
-    """Around blocks and chunks."""
+    """Content of sizes around blocks and chunks is read back."""
     content = GZIP_START + secrets.token_bytes(size)
     assert content == opened(container(content), LEGACY_B)
     assert content == opened(container(content, modern=True), MODERN_B)
 
 
 def test_metadata_of_a_newer_app_is_written_as_it_is_given() -> None:
-    """Up to the limit of 16 KiB, fields we do not know included."""
+    """Metadata with unknown fields is written unchanged up to the limit of 16 KiB."""
     raw = ONE_PAIR.raw + b"\x1a\x97\x7f" + bytes(16279)
     long = ForwardSecrecy.parse(raw + b"\x20\x01")
     assert len(long.raw) == 16384
@@ -97,13 +97,13 @@ def test_metadata_of_a_newer_app_is_written_as_it_is_given() -> None:
     ],
 )
 def test_a_file_that_cannot_be_a_container_is_named(raw: bytes, problem: str, offset: int) -> None:
-    """Without any key, with the place where it goes wrong."""
+    """The layout is checked without a key, and the error has the problem and its offset."""
     refused = refusal(raw)
     assert (problem, offset, None) == (refused.problem, refused.offset, refused.frame)
 
 
 def test_authentic_bytes_that_are_no_blocks_do_not_decrypt() -> None:
-    """The published file of 26 letters and their right MAC."""
+    """The published file of 26 letters with a right MAC is too short to be a container."""
     keys = MessageKeys.parse(hmac=SET_A.modern[0], aes=SET_A.modern[1])
     letters = b"abcdefghijklmnopqrstuvwxyz"
     with pytest.raises(DamagedBackup, match="58 bytes are too few"):
@@ -112,7 +112,7 @@ def test_authentic_bytes_that_are_no_blocks_do_not_decrypt() -> None:
 
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
 def test_any_flipped_bit_is_found_before_anything_is_decrypted(modern: bool) -> None:  # noqa: FBT001
-    """`decrypt` refuses before it returns anything to read; only the metadata is outside of what it can prove."""
+    """A flipped bit after the metadata is an error of `decrypt`, before any content is returned."""
     keys = MODERN_B if modern else LEGACY_B
     raw = bytearray(container(CONTENT, modern=modern))
     start = find_layout(io.BytesIO(raw)).span.start
@@ -127,7 +127,7 @@ def test_any_flipped_bit_is_found_before_anything_is_decrypted(modern: bool) -> 
 
 
 def test_a_flipped_bit_before_the_metadata_is_found_too() -> None:
-    """A broken magic or length leaves nothing that the MAC fits."""
+    """A flipped bit in the magic or the length of the metadata is an error."""
     raw = bytearray(container(CONTENT, modern=True))
     for bit in range(8 * (len(MAGIC) + 1)):
         raw[bit // 8] ^= 1 << bit % 8
@@ -138,7 +138,7 @@ def test_a_flipped_bit_before_the_metadata_is_found_too() -> None:
 
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
 def test_any_cut_is_found_before_anything_is_decrypted(modern: bool) -> None:  # noqa: FBT001
-    """Wherever the file ends too early."""
+    """A file truncated anywhere is an error before any content is returned."""
     keys = MODERN_B if modern else LEGACY_B
     raw = container(CONTENT, modern=modern)
     for end in range(len(raw)):
@@ -148,7 +148,7 @@ def test_any_cut_is_found_before_anything_is_decrypted(modern: bool) -> None:  #
 
 
 def test_a_wrong_key_is_told_from_damage() -> None:
-    """The right key shows compressed data behind the first block; a wrong one shows noise."""
+    """A wrong key and a wrong MAC have errors of their own."""
     raw = container(CONTENT)
     with pytest.raises(WrongKey) as wrong:
         opened(raw, OTHER)
@@ -162,20 +162,20 @@ def test_a_wrong_key_is_told_from_damage() -> None:
 
 
 def test_a_right_key_with_the_first_bytes_damaged_is_not_called_wrong_outright() -> None:
-    """The message leaves both possibilities open."""
+    """The error about a damaged first block says that the key may be wrong or the file damaged."""
     raw = container(CONTENT)
     with pytest.raises(WrongKey, match="or its first bytes are damaged"):
         opened(bytes([raw[0] ^ 1]) + raw[1:], LEGACY_B)
 
 
 def test_half_a_right_pair_is_named() -> None:
-    """A right HMAC key beside a wrong AES key proves the file, but cannot open it."""
+    """A right HMAC key with a wrong AES key has an error of its own."""
     with pytest.raises(WrongKey, match="the HMAC key fits this file, but the AES key does not"):
         opened(container(CONTENT), MessageKeys(hmac=LEGACY_B.hmac, aes=OTHER.aes))
 
 
 def test_a_version_we_do_not_know_is_read_as_legacy() -> None:
-    """An iv may begin with any bytes; only when the key does not fit is the version suspected."""
+    """A file that begins like an unknown version is tried as legacy; a wrong key names that version."""
     file = io.BytesIO()
     with encrypt(file, LEGACY_B, iv=b"SBACKUP\x02 or so..", padding=exactly) as sealer:
         sealer.write(CONTENT)
@@ -189,7 +189,7 @@ def test_a_version_we_do_not_know_is_read_as_legacy() -> None:
 
 
 def test_a_file_that_changes_between_the_passes_is_not_trusted() -> None:
-    """What is read ends in an error, and reading on meets it again."""
+    """A change between the two passes is an error at each further read."""
     raw = container(GZIP_START + bytes(3 * CHUNK))
     file = io.BytesIO(raw)
     content = decrypt(file, find_layout(file), LEGACY_B)
@@ -201,7 +201,7 @@ def test_a_file_that_changes_between_the_passes_is_not_trusted() -> None:
 
 
 def test_padding_that_is_none_is_damage_of_the_content() -> None:
-    """Authentic, of the right key, and still not what a writer makes."""
+    """Authentic content without padding at its end is damaged."""
     file = io.BytesIO()
     sealer = encrypt(file, LEGACY_B, padding=exactly)
     sealer.write(GZIP_START + bytes(29))  # two whole blocks, and no third one of padding behind them

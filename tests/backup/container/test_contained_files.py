@@ -10,7 +10,7 @@ from holdfast.backup.errors import UnreadableBackup
 
 
 def test_a_file_and_a_link_that_stays_inside_are_opened(tmp_path: Path) -> None:
-    """People move folders and leave links behind."""
+    """A file is opened by its path and by a symlink that stays inside the folder."""
     (tmp_path / "real").write_bytes(b"content")
     (tmp_path / "link").symlink_to("real")
     for name in ("real", "link"):
@@ -19,7 +19,7 @@ def test_a_file_and_a_link_that_stays_inside_are_opened(tmp_path: Path) -> None:
 
 
 def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
-    """Absolute, relative, and through a linked folder."""
+    """Absolute and relative symlinks, linked folders and `..` that lead out of the root are refused."""
     (tmp_path / "secret").write_text("x")
     root = tmp_path / "backup"
     root.mkdir()
@@ -32,7 +32,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
 
 
 def test_pipes_devices_and_folders_are_no_files(tmp_path: Path) -> None:
-    """Opening a pipe must not wait for a writer that never comes."""
+    """A named pipe, a folder and a device are refused without blocking."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
@@ -43,7 +43,7 @@ def test_pipes_devices_and_folders_are_no_files(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_no_surprise(tmp_path: Path) -> None:
-    """Callers decide what it means."""
+    """A missing file is a FileNotFoundError, which the caller handles."""
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "none", tmp_path / "file" / "below"):
         with pytest.raises(FileNotFoundError):
@@ -51,7 +51,7 @@ def test_a_missing_file_is_no_surprise(tmp_path: Path) -> None:
 
 
 def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
-    """It ends, with an error in words."""
+    """A loop of symlinks is an UnreadableBackup."""
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(UnreadableBackup):

@@ -25,7 +25,7 @@ from tests.backup.container.vectors import ONE_PAIR
 
 
 def test_nothing_leaks() -> None:
-    """What can be imported from the room is what it lists, and its modules."""
+    """The package exports exactly the names in `__all__`, which is sorted, and its modules."""
     public = {name for name, value in vars(container).items() if not name.startswith("_")}
     modules = {name for name in public if isinstance(vars(container)[name], types.ModuleType)}
     assert set(container.__all__) == public - modules
@@ -35,7 +35,7 @@ def test_nothing_leaks() -> None:
 @settings(max_examples=25)
 @given(st.binary(max_size=5000), st.booleans())
 def test_a_stream_round_trips_through_the_container(stream: bytes, modern: bool) -> None:  # noqa: FBT001  # hypothesis fills it
-    """Compressed, padded, encrypted and back, in either layout, with keys derived from what a person has."""
+    """A stream is compressed, encrypted and read back in both layouts with derived keys."""
     root = BackupKey(secrets.token_bytes(32))
     token = ForwardSecrecyToken(secrets.token_bytes(32)) if modern else None
     material = KeyMaterial(backup_key=root, aci=uuid4(), token=token)
@@ -52,7 +52,7 @@ def test_a_stream_round_trips_through_the_container(stream: bytes, modern: bool)
 
 
 def test_a_change_behind_the_gzip_member_is_noticed() -> None:
-    """Opening the member pulls the padding through too, so the container proves itself before the end is read."""
+    """A change after the gzip member is found at the first read, since the padding is read too."""
     keys = KeyMaterial(backup_key=BackupKey(secrets.token_bytes(32)), aci=uuid4()).message_keys(modern=False)
     file = io.BytesIO()
     with encrypt(file, keys) as sealer, GzipWriter(sealer) as out:
@@ -65,7 +65,7 @@ def test_a_change_behind_the_gzip_member_is_noticed() -> None:
 
 
 def test_an_unfinished_file_does_not_open() -> None:
-    """When writing fails half way, nothing seals what was written so far."""
+    """A container whose writing failed half way has no MAC and is refused."""
     keys = KeyMaterial(backup_key=BackupKey(secrets.token_bytes(32)), aci=uuid4()).message_keys(modern=False)
     file = io.BytesIO()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.backup.container.faults import Fault, reason_for, tell
+from holdfast.backup.container.faults import Fault, reason_for, report_fault
 from holdfast.backup.errors import BackupError, DamagedBackup, DamagedContainer, FolderIncomplete, UnreadableBackup
 from holdfast.backup.parts import Part
 
@@ -15,15 +15,15 @@ def damage(part: Part) -> DamagedContainer:
 
 
 def test_a_fault_nobody_asked_for_is_raised() -> None:
-    """Whoever opens a backup without asking for its faults gets nothing that is damaged."""
+    """Without a callback for faults, the fault itself is raised."""
     for fault in (damage(Part.MAC), FolderIncomplete("no main file", part=Part.MAIN)):
         with pytest.raises(type(fault)) as caught:
-            tell(fault, None)
+            report_fault(fault, None)
         assert caught.value is fault
 
 
 def test_a_fault_that_was_asked_for_is_told_and_reading_goes_on() -> None:
-    """Each of them, in its order."""
+    """The callback gets all faults in their order, and none is raised."""
     reported: list[Fault] = []
     faults: list[Fault] = [
         damage(Part.MAC),
@@ -31,13 +31,13 @@ def test_a_fault_that_was_asked_for_is_told_and_reading_goes_on() -> None:
         damage(Part.PADDING),
     ]
     for fault in faults:
-        tell(fault, reported.append)
+        report_fault(fault, reported.append)
     assert reported == faults
 
 
 @pytest.mark.parametrize("part", Part)
 def test_only_what_loses_the_beginning_explains_why_nothing_can_be_read(part: Part) -> None:
-    """A wrong MAC does not keep a stream from being recognised; one that cannot be decompressed does."""
+    """Only a fault that hides the beginning of the stream replaces the refusal as the reason."""
     refusal = UnreadableBackup("not a backup")
     reason = reason_for(refusal, [FolderIncomplete("no metadata", part=Part.METADATA_MISSING), damage(part)])
     assert (reason is refusal) is (part not in LOSES)
@@ -48,7 +48,7 @@ def test_only_what_loses_the_beginning_explains_why_nothing_can_be_read(part: Pa
 
 
 def test_of_several_reasons_the_first_is_given() -> None:
-    """It is where reading stopped; without any the refusal stands."""
+    """The first fault that loses data is the reason, and without faults the refusal is returned."""
     refusal = BackupError("not a backup")
     reason = reason_for(refusal, [damage(Part.MAC), damage(Part.CHECKSUM), damage(Part.COMPRESSION)])
     assert str(reason).startswith("the checksum is wrong")

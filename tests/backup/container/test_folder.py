@@ -28,7 +28,7 @@ def make_snapshot(folder: Path, names: list[str] | None = None) -> Path:
 
 @pytest.fixture
 def phone(tmp_path: Path) -> Path:
-    """Make what a phone leaves: two snapshots, one unfinished, the content store."""
+    """Write a phone's folder: two snapshots, an incomplete one, and the content store."""
     folder = tmp_path / "SignalBackups"
     for name in ("signal-backup-2026-01-31-10-00-00", "signal-backup-2026-02-01-10-00-00"):
         make_snapshot(folder / name, ["ab" * 32])
@@ -47,7 +47,7 @@ BOTH = ["signal-backup-2026-02-01-10-00-00", "signal-backup-2026-01-31-10-00-00"
 
 
 def test_all_snapshots_are_found_newest_first_and_unfinished_ones_left_out(phone: Path) -> None:
-    """From the folder itself and from the one around it, under another name too."""
+    """Snapshots are found from the backup folder and from its parent, also if the folder was renamed."""
     assert names(find_snapshots(phone)) == BOTH
     assert names(find_snapshots(phone.parent)) == BOTH
     renamed = phone.rename(phone.with_name("from my phone"))
@@ -55,20 +55,20 @@ def test_all_snapshots_are_found_newest_first_and_unfinished_ones_left_out(phone
 
 
 def test_one_snapshot_can_be_pointed_at(phone: Path) -> None:
-    """Its content store is the one beside it."""
+    """A snapshot can be opened by its own path, with the content store beside it."""
     (snapshot,) = find_snapshots(phone / BOTH[1])
     assert snapshot.path.name == BOTH[1]
     assert snapshot.store == phone / "files"
 
 
 def test_another_folder_is_no_backup(tmp_path: Path) -> None:
-    """Nothing is found, which the caller says in its own words."""
+    """A folder without snapshots gives an empty list."""
     (tmp_path / "holiday").mkdir()
     assert find_snapshots(tmp_path) == []
 
 
 def test_a_snapshot_gives_its_parts(phone: Path) -> None:
-    """The metadata leads to the backup id, the manifest to the attachment files."""
+    """A snapshot gives its backup id, the names of its attachments and its main file."""
     snapshot = find_snapshots(phone)[0]
     assert snapshot.metadata().backup_id(KEY.local_metadata_key()) == ID
     assert list(snapshot.manifest()) == ["ab" * 32]
@@ -77,13 +77,13 @@ def test_a_snapshot_gives_its_parts(phone: Path) -> None:
 
 
 def test_a_missing_manifest_names_nothing(tmp_path: Path) -> None:
-    """Some programs write none."""
+    """A snapshot without a manifest lists no attachments, since some programs write none."""
     (snapshot,) = find_snapshots(make_snapshot(tmp_path / "signal-backup-1"))
     assert list(snapshot.manifest()) == []
 
 
 def test_missing_parts_are_said_to_be_missing(phone: Path) -> None:
-    """In words, with what that means."""
+    """The error names the missing file, and a snapshot without its metadata is still listed."""
     snapshot = find_snapshots(phone)[0]
     (snapshot.path / "metadata").unlink()
     assert names(find_snapshots(phone)) == BOTH
@@ -95,7 +95,7 @@ def test_missing_parts_are_said_to_be_missing(phone: Path) -> None:
 
 
 def test_a_link_in_the_folder_does_not_lead_out(phone: Path, tmp_path: Path) -> None:
-    """A hostile folder cannot make us read another file."""
+    """A symlink to a file outside of the folder is refused."""
     secret = tmp_path / "secret"
     secret.write_bytes(b"x" * 100)
     snapshot = find_snapshots(phone)[0]
@@ -106,7 +106,7 @@ def test_a_link_in_the_folder_does_not_lead_out(phone: Path, tmp_path: Path) -> 
 
 
 def test_a_huge_metadata_file_is_refused(phone: Path) -> None:
-    """It is read no further than it can be what it says."""
+    """A metadata file of a megabyte is an error."""
     snapshot = find_snapshots(phone)[0]
     (snapshot.path / "metadata").write_bytes(bytes(1 << 20))
     with pytest.raises(UnreadableBackup, match="far too large"):

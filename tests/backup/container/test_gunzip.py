@@ -38,7 +38,7 @@ def bomb(size: int) -> bytes:
 
 @given(st.one_of(st.binary(max_size=5000), st.integers(0, 3 * CHUNK).map(bytes)), st.integers(0, 9))
 def test_what_is_compressed_comes_back(content: bytes, level: int) -> None:
-    """At every level, and the standard library agrees."""
+    """Content of every level is decompressed to the same bytes by us and by the standard library."""
     raw = compress(content, level)
     assert content == gunzip(io.BytesIO(raw)).read()
     assert content == gzip.decompress(raw)
@@ -46,13 +46,13 @@ def test_what_is_compressed_comes_back(content: bytes, level: int) -> None:
 
 @pytest.mark.parametrize("size", [FEED - 30, FEED - 18, FEED, FEED + 1, 3 * FEED, CHUNK, CHUNK + 1, 4 * CHUNK])
 def test_sizes_around_the_pieces_that_are_read(size: int) -> None:
-    """Content that does not compress, so that the borders of the pieces fall everywhere."""
+    """Incompressible content of sizes around the chunk size is read back."""
     content = secrets.token_bytes(size)
     assert content == gunzip(io.BytesIO(compress(content))).read()
 
 
 def test_a_member_with_everything_a_header_can_have() -> None:
-    """Name, comment, extra field and header checksum are read over."""
+    """A gzip header with name, comment, extra field and checksum is skipped."""
     plain = compress(b"content")
     header = b"\x1f\x8b\x08\x1e" + plain[4:10] + b"\x02\x00ab" + b"name\0" + b"comment\0"
     header += (zlib.crc32(header) & 0xFFFF).to_bytes(2, "little")
@@ -60,7 +60,7 @@ def test_a_member_with_everything_a_header_can_have() -> None:
 
 
 def test_a_member_written_with_full_flushes_is_one_member() -> None:
-    """The newest apps flush between records."""
+    """A gzip member with full flushes between records, as newer apps write it, is read whole."""
     deflater = zlib.compressobj(wbits=31)
     parts = [b"first", b"second" * 1000, b"third"]
     raw = b"".join(deflater.compress(part) + deflater.flush(zlib.Z_FULL_FLUSH) for part in parts)
@@ -69,7 +69,7 @@ def test_a_member_written_with_full_flushes_is_one_member() -> None:
 
 @pytest.mark.parametrize("rest", [bytes(408), b"noise", compress(b"a second member"), bytes(2 * CHUNK)])
 def test_what_follows_the_member_is_read_but_not_interpreted(rest: bytes) -> None:
-    """Padding of any kind ends up read to its end, before the last of the content is given out."""
+    """Bytes after the member are read to the end before the last of the content is returned."""
     source = io.BytesIO(compress(b"content") + rest)
     content = gunzip(source)
     assert content.read(7) == b"content"
@@ -78,7 +78,7 @@ def test_what_follows_the_member_is_read_but_not_interpreted(rest: bytes) -> Non
 
 
 def test_an_error_behind_the_member_comes_before_the_content() -> None:
-    """A source that fails at its very end spoils what came before."""
+    """An error of the source after the member is raised before any content is returned."""
 
     def chunks() -> Iterator[bytes]:
         yield compress(b"content")
@@ -89,7 +89,7 @@ def test_an_error_behind_the_member_comes_before_the_content() -> None:
 
 
 def test_any_cut_is_found() -> None:
-    """Compressed data that ends too early is not the end of the content."""
+    """Truncated compressed data is an error with the byte where it ends."""
     raw = compress(b"content that is long enough to have a middle" * 3)
     for end in range(len(raw)):
         with pytest.raises(DamagedBackup) as caught:
@@ -98,7 +98,7 @@ def test_any_cut_is_found() -> None:
 
 
 def test_any_changed_byte_is_found() -> None:
-    """By the header, by the format or by the checksum; only the time, flags and system of the header are free."""
+    """A changed byte is found, except in the time, flags and operating system of the gzip header."""
     content = secrets.token_bytes(50)
     raw = bytearray(compress(content))
     for offset in [0, 1, 2, *range(10, len(raw))]:
@@ -119,7 +119,7 @@ def test_any_changed_byte_is_found() -> None:
     ],
 )
 def test_damage_is_named(offset: int, pattern: str) -> None:
-    """A bad header, a bad checksum and a bad length are told apart."""
+    """A bad header, a bad checksum and a bad length have errors of their own."""
     raw = bytearray(compress(b"content"))
     raw[offset] ^= 1
     with pytest.raises(DamagedBackup) as caught:
@@ -128,7 +128,7 @@ def test_damage_is_named(offset: int, pattern: str) -> None:
 
 
 def test_damage_is_placed() -> None:
-    """The place is the beginning of the piece in which it was noticed."""
+    """The offset of the error is that of the chunk in which the damage was found."""
     raw = bytearray(compress(secrets.token_bytes(3 * FEED)))
     raw[-6] ^= 1
     with pytest.raises(DamagedBackup) as caught:
@@ -148,14 +148,14 @@ def test_a_bomb_is_stopped_early() -> None:
 
 
 def test_small_content_may_be_as_repetitive_as_it_likes() -> None:
-    """A chat of one letter compresses like a bomb and is none."""
+    """Content below a minimum size may have any compression ratio."""
     content = bytes(TIGHT.ratio_after)
     assert content == gunzip(io.BytesIO(compress(content)), limits=TIGHT).read()
     assert len(content) / len(compress(content)) > TIGHT.ratio
 
 
 def test_the_ratio_counts_once_there_is_much() -> None:
-    """One byte above where it begins to count, repetition alone is refused; other content is not."""
+    """The limit of the compression ratio applies above a minimum size, and only to repetitive content."""
     with pytest.raises(OversizedBackup, match="more than the 100 times allowed"):
         gunzip(io.BytesIO(compress(bytes(TIGHT.ratio_after + 1))), limits=TIGHT).read()
     content = secrets.token_bytes(TIGHT.ratio_after // 64) * 64 + b"!"
@@ -163,7 +163,7 @@ def test_the_ratio_counts_once_there_is_much() -> None:
 
 
 def test_there_is_an_end_to_what_is_opened() -> None:
-    """However little it is compressed."""
+    """Output over the limit is refused even if it is not compressed at all."""
     raw = compress(secrets.token_bytes(TIGHT.output + 1), level=0)
     content = gunzip(io.BytesIO(raw), limits=TIGHT)
     with pytest.raises(OversizedBackup, match=f"more than the {TIGHT.output} bytes allowed"):
@@ -183,13 +183,13 @@ def test_memory_stays_flat() -> None:
 
 
 def test_the_same_content_is_compressed_to_the_same_bytes() -> None:
-    """No time and no name in the header."""
+    """The gzip header has no time, so the same content is compressed to the same bytes."""
     assert compress(b"content") == compress(b"content")
     assert compress(b"content")[4:8] == bytes(4)
 
 
 def test_zlib_takes_over_where_zlib_ng_is_missing() -> None:
-    """Without the package the standard library does the work, and reads what the other wrote."""
+    """Without the package zlib-ng, zlib reads what zlib-ng wrote and writes what zlib-ng can read."""
     code = (
         "import io, sys\n"
         "sys.modules['zlib_ng'] = None\n"

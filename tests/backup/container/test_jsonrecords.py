@@ -45,7 +45,7 @@ def all_of(records: JsonRecords) -> tuple[bytes, ...]:
 
 
 def test_lines_are_the_records_they_were_made_of() -> None:
-    """Byte for byte."""
+    """JSON Lines of a sample are read back byte for byte."""
     assert read_lines(lines_of(sample())) == sample()
 
 
@@ -61,13 +61,13 @@ def test_lines_are_the_records_they_were_made_of() -> None:
     ids=["crlf", "bom", "no final newline", "blank lines", "spaces"],
 )
 def test_lines_may_be_laid_out_in_other_ways(change: Callable[[bytes], bytes]) -> None:
-    """As editors and other systems leave them."""
+    """CRLF, a byte order mark, blank lines, spaces and a missing final newline are accepted."""
     assert read_lines(change(lines_of(small_sample()))) == small_sample()
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
 def test_lines_are_read_in_chunks_of_any_size(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    """Also where a chunk ends inside a line, and where lines stand between others that the core leaves alone."""
+    """A chunk may end inside a line, and lines that the compiled core passes on may be mixed with others."""
     monkeypatch.setattr(jsonrecords, "CHUNK", chunk)
     header, *frames = lines_of(small_sample()).splitlines(keepends=True)
     negative = b'{"chatFolder":{"folderType":-1}}\n'
@@ -78,7 +78,7 @@ def test_lines_are_read_in_chunks_of_any_size(monkeypatch: pytest.MonkeyPatch, c
 
 @pytest.mark.parametrize("chunk", [1, 64, 1000])
 def test_gaps_are_told_where_they_are_in_chunks_of_any_size(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    """A wrong line and one that is too long have their own numbers, and what follows them is read."""
+    """Invalid and overlong lines are reported with their numbers, and the lines after them are read."""
     monkeypatch.setattr(jsonrecords, "CHUNK", chunk)
     chat = b'{"chat":{"id":"7"}}\n'
     long = b"{" + b" " * 500 + b"}\n"
@@ -108,7 +108,7 @@ def test_blocks_say_where_their_frames_would_lie(monkeypatch: pytest.MonkeyPatch
 
 
 def test_lines_are_not_read_before_they_are_needed() -> None:
-    """The header takes one line, however many follow."""
+    """Only the first line is read for the header."""
     reads: list[int] = []
 
     def items() -> Iterator[Item]:
@@ -121,7 +121,7 @@ def test_lines_are_not_read_before_they_are_needed() -> None:
 
 
 def test_an_array_is_the_records_it_was_made_of(path: str) -> None:
-    """Small or large."""
+    """A small and a large array are read back, also indented and with a byte order mark."""
     assert read_array(array_of(small_sample())) == small_sample()
     pretty = json.dumps(json.loads(array_of(small_sample())), indent=3, ensure_ascii=False).encode()
     assert read_array(pretty) == small_sample()
@@ -138,24 +138,24 @@ def test_an_array_is_the_records_it_was_made_of(path: str) -> None:
     ],
 )
 def test_a_small_array_may_be_json5(text: str) -> None:
-    """Comments, bare keys, single quotes, commas at the end, and the two ends of line JSON does not know."""
+    """A small array may have comments, bare keys, single quotes, trailing commas and line separators."""
     assert read_array(text.encode())[0].startswith(b"\x08\x01\x10\x80\xd0\x95\xff\xbc1")
 
 
 def test_json5_of_a_sample_is_read() -> None:
-    """As test tools write it."""
+    """JSON5 as test tools write it is read to the same records."""
     assert read_array(json5_of(small_sample())) == small_sample()
 
 
 @pytest.mark.parametrize("text", ["[]", " [ ] ", "[\n]\n"])
 def test_an_array_without_records_has_no_header(path: str, text: str) -> None:
-    """It is said what is missing."""
+    """An empty array is an error that says that the header is missing."""
     with pytest.raises(UnreadableBackup, match="no record: the first one must be the header"):
         read_array(text.encode())
 
 
 def test_a_file_of_blank_lines_has_no_header() -> None:
-    """The same for lines."""
+    """A file of blank lines is an error that says that the header is missing."""
     with pytest.raises(UnreadableBackup, match="no record"):
         read_lines(b"\n\n")
 
@@ -181,7 +181,7 @@ WRONG_RECORDS = [
 
 @pytest.mark.parametrize(("line", "pattern"), WRONG_RECORDS)
 def test_a_wrong_line_is_named_and_never_quoted(line: str, pattern: str) -> None:
-    """By its number in the file, blank lines counted."""
+    """The error has the number of the line in the file, blank lines included, and none of its text."""
     with pytest.raises(DamagedBackup, match=rf"(?s)({pattern}).*\(line 4 of the file\)$") as caught:
         read_lines(f"{HEADER}\n\n{{}}\n{line}\n{{}}\n".encode())
     assert (caught.value.offset, caught.value.frame, caught.value.unit) == (4, None, "line")
@@ -191,7 +191,7 @@ def test_a_wrong_line_is_named_and_never_quoted(line: str, pattern: str) -> None
 
 @pytest.mark.parametrize(("item", "pattern"), WRONG_RECORDS)
 def test_a_wrong_record_of_an_array_is_named_and_never_quoted(path: str, item: str, pattern: str) -> None:
-    """By its number, the header being 0, where the array could be taken apart as far as that."""
+    """The error has the number of the record, with the header as 0, unless the small array cannot be parsed."""
     with pytest.raises(BackupError, match=f"(?s){pattern}|neither JSON nor JSON5|nested too deep") as caught:
         read_array(f"[{HEADER},{{}},{item},{{}}]".encode())
     assert SECRET not in str(caught.value)
@@ -204,7 +204,7 @@ def test_a_wrong_record_of_an_array_is_named_and_never_quoted(path: str, item: s
 
 @pytest.mark.parametrize("cut", range(1, 60))
 def test_an_array_cut_anywhere_is_an_error(path: str, cut: int) -> None:
-    """It is never taken for a shorter one."""
+    """A truncated array is an error, unless only the final newline is missing."""
     text = f"[{HEADER},\n{{}},{{}}]\n".encode()
     if cut == 1:
         assert len(read_array(text[:-cut])) == 3
@@ -215,19 +215,19 @@ def test_an_array_cut_anywhere_is_an_error(path: str, cut: int) -> None:
 
 @pytest.mark.parametrize("rest", ["x", "[]", ",{}", "]"])
 def test_what_follows_an_array_is_an_error(path: str, rest: str) -> None:
-    """Two files in one would otherwise lose the second."""
+    """Text after the array is an error, since a second file would be lost otherwise."""
     with pytest.raises(BackupError, match=r"something follows|neither JSON nor JSON5"):
         read_array(f"[{HEADER},{{}}] \n{rest}".encode())
 
 
 def test_json5_names_the_line_of_a_mistake() -> None:
-    """People write it by hand."""
+    """The error about invalid JSON5 has the line number."""
     with pytest.raises(UnreadableBackup, match="neither JSON nor JSON5 at line 3"):
         read_array(f"[{HEADER},\n{{}},\n{{,}}]".encode())
 
 
 def test_json_that_is_no_array_of_objects_is_refused(path: str) -> None:
-    """Whatever else it is."""
+    """An object, a number, and an array with items that are not objects are errors."""
     for text in ("{}", "1", f"[{HEADER}, 5]", "[[]]", "[null]"):
         with pytest.raises(BackupError):
             read_array(text.encode())
@@ -235,7 +235,7 @@ def test_json_that_is_no_array_of_objects_is_refused(path: str) -> None:
 
 @pytest.mark.parametrize("data", [b'["\xff"]', b"[{}, \xff]", b'[{"a": "\xc3'])
 def test_bytes_that_are_not_utf8_are_said_not_to_be(path: str, data: bytes) -> None:
-    """Anywhere in the file."""
+    """Invalid UTF-8 is an error in an array and in lines, where it has the line number."""
     with pytest.raises(BackupError):
         read_array(data)
     with pytest.raises(DamagedBackup, match=r"not UTF-8 \(line 2 of the file\)"):
@@ -243,13 +243,13 @@ def test_bytes_that_are_not_utf8_are_said_not_to_be(path: str, data: bytes) -> N
 
 
 def test_a_line_over_the_limit_is_refused() -> None:
-    """Before it is read whole."""
+    """A line over the limit of a frame is an error that names the line."""
     with pytest.raises(DamagedBackup, match=r"longer than is allowed \(line 2 of the file\)"):
         read_lines(HEADER.encode() + b"\n" + b"{" + b" " * 1000 + b"}\n", StreamLimits(frame_bytes=500))
 
 
 def test_a_record_over_the_limit_is_refused_in_a_large_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that never ends is not read to its end."""
+    """A record without an end is an error once it exceeds the limit, and is not read further."""
     monkeypatch.setattr(jsonrecords, "JSON5_LIMIT", 1)
     monkeypatch.setattr(jsonrecords, "CHUNK", 64)
     data = f'[{HEADER},{{"account":{{"givenName":"'.encode() + b"x" * 1_000_000
@@ -260,7 +260,7 @@ def test_a_record_over_the_limit_is_refused_in_a_large_array(monkeypatch: pytest
 
 
 def test_a_large_array_is_read_in_flat_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One record at a time."""
+    """Reading a large array needs far less memory than its size."""
     monkeypatch.setattr(jsonrecords, "JSON5_LIMIT", 1 << 16)
     monkeypatch.setattr(jsonrecords, "CHUNK", 1 << 16)
     monkeypatch.setattr(jsonrecords, "BLOCK", 1 << 16)
@@ -282,7 +282,7 @@ def test_a_large_array_is_read_in_flat_memory(monkeypatch: pytest.MonkeyPatch) -
     space=st.sampled_from(["", " ", "\n\t "]),
 )
 def test_a_large_array_is_the_same_wherever_its_pieces_end(texts: list[str], chunk: int, space: str) -> None:
-    """Also in the middle of a character or an escape."""
+    """A chunk may end in the middle of a character or of an escape."""
     records = [{"account": {"givenName": text}} for text in texts]
     joined = f"{space},{space}".join(json.dumps(item, ensure_ascii=bool(chunk & 1)) for item in records)
     text = f"[{HEADER}{',' if records else ''}{space}{joined}{space}]{space}"

@@ -17,20 +17,20 @@ POOLS = st.text(string.ascii_lowercase + string.digits, min_size=64, max_size=64
 
 @given(POOLS, st.sampled_from([" ", "-", "\n", " \u00a0", "", " | "]))
 def test_a_recovery_key_may_be_grouped_and_in_capitals(pool: str, gap: str) -> None:
-    """Groups of four, line breaks and capitals are how apps show it."""
+    """A recovery key is read in groups of four, with line breaks and in capitals."""
     text = gap.join(pool[start : start + 4] for start in range(0, 64, 4)).upper()
     assert pool == read_pool(text)
 
 
 @given(POOLS)
 def test_the_signs_for_o_and_zero_are_read(pool: str) -> None:
-    """Newer apps write # for the letter o and = for the digit 0."""
+    """A recovery key is read with # for the letter o and = for the digit 0, as newer apps write it."""
     assert pool == read_pool(pool.replace("o", "#").replace("0", "="))
 
 
 @pytest.mark.parametrize("length", [0, 1, 63, 65, 128])
 def test_a_recovery_key_of_another_length_is_refused(length: int) -> None:
-    """The message counts what was found."""
+    """The error has the number of letters and digits that were given."""
     with pytest.raises(KeyRefused) as caught:
         read_pool("x y-" * (length // 2) + "z" * (length % 2))
     assert str(caught.value) == f"a recovery key has 64 letters and digits, but {length} were given"
@@ -38,14 +38,14 @@ def test_a_recovery_key_of_another_length_is_refused(length: int) -> None:
 
 @pytest.mark.parametrize("stranger", ["é", "٣", "İ", "\uff41"])
 def test_letters_of_other_alphabets_are_refused(stranger: str) -> None:
-    """A letter that cannot belong to a key is not dropped in silence."""
+    """A letter that is not ASCII is an error and is not dropped."""
     with pytest.raises(KeyRefused, match="1 of the characters are not"):
         read_pool("x" * 63 + stranger)
 
 
 @given(st.binary(min_size=32, max_size=32))
 def test_bytes_may_be_hexadecimal_or_base64(value: bytes) -> None:
-    """Either alphabet of base64, with or without its padding, and hexadecimal in either case."""
+    """Standard base64 with or without padding, URL-safe base64, and hexadecimal in either case are read."""
     spellings = [
         value.hex(),
         value.hex().upper(),
@@ -80,7 +80,7 @@ def test_every_size_of_key_can_be_read(size: int) -> None:
     ],
 )
 def test_what_is_neither_is_refused_without_repeating_it(text: str) -> None:
-    """The message says what was expected and how much was given."""
+    """The error has the expected formats and the number of characters, and not the text."""
     with pytest.raises(KeyRefused) as caught:
         read_bytes(text, 32, "a backup key")
     assert str(caught.value) == (
@@ -91,14 +91,14 @@ def test_what_is_neither_is_refused_without_repeating_it(text: str) -> None:
 
 @given(st.uuids())
 def test_a_uuid_may_lack_its_dashes(value: UUID) -> None:
-    """With dashes, without, in capitals, with a line break behind it."""
+    """A UUID is read with dashes, without, in capitals, and with white space around it."""
     spellings = [str(value), value.hex, str(value).upper(), f" {value}\n"]
     assert [value] * 4 == [read_uuid(text, "an account id") for text in spellings]
 
 
 @pytest.mark.parametrize("text", ["", "1" * 31, "1" * 33, "g" * 32, "1111-" * 8, "{" + "1" * 32 + "}", "é" * 32])
 def test_what_is_not_a_uuid_is_refused_without_repeating_it(text: str) -> None:
-    """The message says what was expected and how much was given."""
+    """The error has the expected format and the number of characters, and not the text."""
     with pytest.raises(KeyRefused) as caught:
         read_uuid(text, "an account id")
     assert str(caught.value) == (
@@ -119,12 +119,12 @@ def test_what_is_not_a_uuid_is_refused_without_repeating_it(text: str) -> None:
     ],
 )
 def test_a_key_that_can_be_guessed_is_weak(pool: str) -> None:
-    """By few characters, repetition, or the order of the alphabet."""
+    """A key with few distinct characters, repetition or alphabetical order is weak."""
     assert pool_weakness(pool)
 
 
 def test_a_new_key_is_random_and_never_weak() -> None:
-    """Each is another one, of the characters a recovery key has."""
+    """New keys differ, use all letters and digits, and are never weak."""
     pools = {new_pool() for _ in range(2000)}
     assert len(pools) == 2000
     assert all(read_pool(pool) == pool and not pool_weakness(pool) for pool in pools)

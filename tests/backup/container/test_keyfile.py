@@ -22,18 +22,18 @@ def format_pool(pool: str) -> str:
     "text", [POOL, POOL.upper(), format_pool(POOL), f"\n  {format_pool(POOL)}\n", f"{POOL[:32]}\n{POOL[32:]}\n"]
 )
 def test_a_recovery_key_alone_is_enough(text: str) -> None:
-    """However it is grouped, in whatever case, on one line or several."""
+    """A recovery key is read in groups or not, in upper or lower case, on one line or several."""
     assert read_keys(text).pool == EntropyPool.parse(POOL)
 
 
 @pytest.mark.parametrize("text", [BACKUP_KEY, BACKUP_KEY.upper(), "6iai3bXbpe+eNOG43qH1rn8lUwam0tiD5UIwbqqf6YU="])
 def test_a_backup_key_alone_is_told_from_a_recovery_key(text: str) -> None:
-    """Hexadecimal or base64."""
+    """A backup key in hexadecimal or base64 is not taken for a recovery key."""
     assert read_keys(text).backup_key == BackupKey.parse(BACKUP_KEY)
 
 
 def test_named_lines_give_everything_a_remote_backup_needs() -> None:
-    """In one text or in one environment variable."""
+    """Named values separated by line breaks or semicolons give the keys of a modern container."""
     lines = [f"recovery-key = {format_pool(POOL)}", f"account-id: {ACCOUNT}", f"token={TOKEN}"]
     for separator in ("\n", ";", "\r\n"):
         keys = read_keys(separator.join(lines))
@@ -42,7 +42,7 @@ def test_named_lines_give_everything_a_remote_backup_needs() -> None:
 
 
 def test_the_keys_of_the_container_can_be_given_themselves() -> None:
-    """Both of them."""
+    """The HMAC key and the AES key of a container can be given in place of a recovery key."""
     keys = read_keys(f"hmac-key = {'ab' * 32}\naes-key = {'cd' * 32}")
     assert keys.message_keys(modern=False).aes == bytes([0xCD] * 32)
 
@@ -62,7 +62,7 @@ def test_the_keys_of_the_container_can_be_given_themselves() -> None:
     ],
 )
 def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str, pattern: str) -> None:
-    """The message says what is expected."""
+    """The error says what is expected and does not show the text."""
     with pytest.raises(KeyRefused, match=pattern) as caught:
         read_keys(text)
     for secret in (POOL[:8], BACKUP_KEY[:8], ACCOUNT[:8], "hunter2"):
@@ -70,7 +70,7 @@ def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str, pattern
 
 
 def test_every_name_is_documented() -> None:
-    """The module's docstring is what the help shows."""
+    """The docstring of the module, which the help shows, has all names of keys."""
     from holdfast.backup.container import keyfile  # noqa: PLC0415
 
     assert keyfile.__doc__ is not None

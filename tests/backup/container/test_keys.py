@@ -33,7 +33,7 @@ KINDS = [BackupId, BackupKey, ForwardSecrecyToken, LocalMetadataKey, MasterKey, 
 
 
 def hkdf(secret: bytes, info: bytes, size: int) -> bytes:
-    """Derive without salt, written down a second time from RFC 5869."""
+    """Derive a key with HKDF without salt: a second implementation of RFC 5869."""
     key = hmac.digest(bytes(32), secret, "sha256")
     out = block = b""
     while len(out) < size:
@@ -44,7 +44,7 @@ def hkdf(secret: bytes, info: bytes, size: int) -> bytes:
 
 @pytest.mark.parametrize("vector", [SET_A, SET_B])
 def test_everything_is_derived_as_published(vector: KeySet) -> None:
-    """From the recovery key down to the keys of both layouts."""
+    """The published vectors fix the backup key, the backup id and the message keys of both layouts."""
     key = EntropyPool.parse(vector.pool).backup_key()
     backup_id = key.backup_id(vector.aci)
     legacy = key.message_keys(backup_id)
@@ -56,7 +56,7 @@ def test_everything_is_derived_as_published(vector: KeySet) -> None:
 
 
 def test_the_side_branches_are_derived_as_published() -> None:
-    """The master key, the local metadata key and a media id of set A."""
+    """The master key, the local metadata key and a media id of set A have the published values."""
     pool = EntropyPool.parse(SET_A.pool)
     key = pool.backup_key()
     media_id = MediaRootKey(key.reveal()).media_id("example")
@@ -68,7 +68,7 @@ def test_the_side_branches_are_derived_as_published() -> None:
 
 
 def test_the_modern_hmac_key_authenticates_as_published() -> None:
-    """The key is right down to a MAC made with it."""
+    """The MAC of the published text has the published value."""
     keys = MessageKeys.parse(hmac=SET_A.modern[0], aes=SET_A.modern[1])
     mac = hmac.digest(keys.hmac, b"abcdefghijklmnopqrstuvwxyz", "sha256")
     assert mac.hex() == "9cc04bb3286dfb4f3f2ba292c9ef192bbec3d8b244aa65e69341a935f61f4fda"
@@ -76,7 +76,7 @@ def test_the_modern_hmac_key_authenticates_as_published() -> None:
 
 @given(st.binary(min_size=32, max_size=32), st.text())
 def test_media_keys_follow_from_the_root_and_the_name(root: bytes, name: str) -> None:
-    """An id, the keys of the medium and the keys of its thumbnail, each with its own label."""
+    """The media id, the media keys and the thumbnail keys are derived with their own HKDF labels."""
     media_id = hkdf(root, b"20241007_SIGNAL_BACKUP_MEDIA_ID:" + name.encode(), 15)
     medium = hkdf(root, b"20241007_SIGNAL_BACKUP_ENCRYPT_MEDIA:" + media_id, 64)
     thumbnail = hkdf(root, b"20241030_SIGNAL_BACKUP_ENCRYPT_THUMBNAIL:" + media_id, 64)
@@ -88,7 +88,7 @@ def test_media_keys_follow_from_the_root_and_the_name(root: bytes, name: str) ->
 
 
 def test_a_remote_medium_is_named_after_content_and_key() -> None:
-    """192 hexadecimal digits, and a suffix for the thumbnail."""
+    """A remote name is the hash and the key in hexadecimal, with a suffix for the thumbnail."""
     digest = hashlib.sha256(b"hello world").digest()
     name = remote_media_name(digest, bytes(64))
     assert name == digest.hex() + "00" * 64
@@ -97,7 +97,7 @@ def test_a_remote_medium_is_named_after_content_and_key() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_key_prints_its_value(kind: type[KeyBytes]) -> None:
-    """Not in a repr, not in a string, not in a traceback, not in a pickle, not in a copy."""
+    """`repr` and `str` mask the value of a key, and pickling or copying it is an error."""
     value = secrets.token_bytes(kind.SIZE)
     key = kind(value)
     assert repr(key) == f"{kind.__name__}('********')" == str(key)
@@ -107,7 +107,7 @@ def test_no_key_prints_its_value(kind: type[KeyBytes]) -> None:
 
 
 def test_key_pairs_and_pools_print_nothing_either() -> None:
-    """The keys that are not plain bytes are masked alike."""
+    """`repr` masks key pairs and pools too, and a pair cannot be pickled."""
     assert repr(EntropyPool.parse(SET_A.pool)) == "EntropyPool('********')"
     assert repr(MessageKeys.split(bytes(64))) == "MessageKeys('********')"
     with pytest.raises(TypeError, match="a key cannot be serialised"):
@@ -133,7 +133,7 @@ def test_keys_of_two_kinds_are_never_equal() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_key_of_another_length_is_refused(kind: type[KeyBytes]) -> None:
-    """The message says how many bytes belong and how many came."""
+    """The error has the expected and the given number of bytes."""
     with pytest.raises(KeyRefused) as caught:
         kind(bytes(kind.SIZE + 1))
     assert str(caught.value) == f"{kind.WHAT} is {kind.SIZE} bytes, but {kind.SIZE + 1} were given"
@@ -141,13 +141,13 @@ def test_a_key_of_another_length_is_refused(kind: type[KeyBytes]) -> None:
 
 @pytest.mark.parametrize(("hmac_size", "aes_size", "name"), [(31, 32, "an HMAC key"), (32, 33, "an AES key")])
 def test_half_a_pair_of_another_length_is_refused(hmac_size: int, aes_size: int, name: str) -> None:
-    """Both halves are 32 bytes."""
+    """The HMAC key and the AES key must have 32 bytes each, and the error names the wrong one."""
     with pytest.raises(KeyRefused, match=name):
         CipherKeys(hmac=bytes(hmac_size), aes=bytes(aes_size))
 
 
 def test_a_pool_is_held_in_its_plain_form() -> None:
-    """What is derived from it depends on every byte, so only the form that apps hash is kept."""
+    """The constructor accepts only lower case, which apps hash; `parse` converts capitals."""
     with pytest.raises(KeyRefused, match="lower case"):
         EntropyPool(b"M" * 64)
     with pytest.raises(KeyRefused, match="64 letters and digits, but 63 were given"):

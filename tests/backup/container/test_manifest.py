@@ -21,23 +21,23 @@ def written(names: list[str]) -> bytes:
 
 
 def test_a_record_is_as_published() -> None:
-    """A length of 66, the field's tag, a length of 64, the name."""
+    """A record is its length, the tag of the field, the length of the name, and the name."""
     assert written([NAME]) == bytes.fromhex("420a40") + NAME.encode()
 
 
 @given(st.lists(NAMES, unique=True, max_size=20))
 def test_names_come_back_in_order(names: list[str]) -> None:
-    """A manifest of any length, none included."""
+    """A manifest of any length, also an empty one, is read back in order."""
     assert names == list(read_manifest(io.BytesIO(written(names))))
 
 
 def test_a_name_is_written_once() -> None:
-    """Snapshots refer to the same file many times and list it once."""
+    """A name that is given twice is listed once."""
     assert written([NAME, NAME]) == written([NAME])
 
 
 def test_records_without_a_name_are_passed_over() -> None:
-    """Empty records, empty names and fields we do not know: nothing of it hides the names around it."""
+    """Empty records, empty names and unknown fields are skipped, and the names around them are read."""
     record = written([NAME])
     raw = b"\x00" + record + b"\x02\x0a\x00" + b"\x04\x12\x02hi" + record
     assert list(read_manifest(io.BytesIO(raw))) == [NAME, NAME]
@@ -53,7 +53,7 @@ def test_records_without_a_name_are_passed_over() -> None:
     ],
 )
 def test_a_broken_manifest_is_not_taken_for_a_short_one(raw: bytes, problem: str, frame: int, offset: int) -> None:
-    """A list that breaks off would make files look unused, so it is named as damage."""
+    """A truncated manifest is an error, since files would look unused otherwise."""
     with pytest.raises(DamagedBackup) as caught:
         list(read_manifest(io.BytesIO(raw)))
     assert (problem, frame, offset) == (caught.value.problem, caught.value.frame, caught.value.offset)

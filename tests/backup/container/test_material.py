@@ -38,7 +38,7 @@ LOCAL = LocalMetadata.seal(ID, KEY.local_metadata_key())
     ids=repr,
 )
 def test_a_legacy_container_opens_with(material: KeyMaterial) -> None:
-    """A root and something that names the account, or the container's own keys; a token does no harm."""
+    """A root key and an account or backup id, or the container's own keys, open a legacy container."""
     assert material.message_keys(modern=False) == LEGACY_B
 
 
@@ -52,13 +52,13 @@ def test_a_legacy_container_opens_with(material: KeyMaterial) -> None:
     ids=repr,
 )
 def test_a_modern_container_opens_with(material: KeyMaterial) -> None:
-    """The same and the token."""
+    """A modern container needs the forward-secrecy token too, or its own keys."""
     assert material.message_keys(modern=True) == MODERN_B
 
 
 @pytest.mark.parametrize("material", [KeyMaterial(pool=POOL), KeyMaterial(backup_key=KEY)], ids=repr)
 def test_a_local_folder_opens_with_the_root_alone(material: KeyMaterial) -> None:
-    """The metadata file brings the backup id along."""
+    """The recovery key or the backup key opens a folder, whose metadata file has the backup id."""
     assert material.message_keys(modern=False, local_metadata=LOCAL) == LEGACY_B
 
 
@@ -82,7 +82,7 @@ def test_the_folder_knows_better_than_a_mistyped_account() -> None:
     ids=repr,
 )
 def test_what_a_remote_backup_lacks_is_said_in_words(material: KeyMaterial, pattern: str) -> None:
-    """The message names the kind of file, what is there and what is not."""
+    """The error says that the file is a remote backup, and which keys are missing."""
     with pytest.raises(KeyIncomplete) as caught:
         material.message_keys(modern=True)
     assert str(caught.value) == f"this is a remote backup: {pattern}"
@@ -115,7 +115,7 @@ def test_what_a_legacy_container_lacks_depends_on_its_folder(
 
 
 def test_keys_that_contradict_each_other_are_refused() -> None:
-    """Two roots, or the container's keys beside what they are derived from: no one can say which is meant."""
+    """Two root keys, or the container's own keys with a recovery key, are refused as ambiguous."""
     with pytest.raises(KeyRefused, match="the recovery key or the backup key, not both"):
         KeyMaterial(pool=POOL, backup_key=KEY)
     with pytest.raises(KeyRefused, match="HMAC and AES keys or"):
@@ -123,13 +123,13 @@ def test_keys_that_contradict_each_other_are_refused() -> None:
 
 
 def test_its_repr_says_which_keys_there_are() -> None:
-    """Names of fields, never their values, the account id included."""
+    """`repr` has the names of the given keys and none of their values."""
     assert repr(KeyMaterial(pool=POOL, aci=ACI, token=TOKEN)) == "KeyMaterial(pool, aci, token)"
     assert repr(KeyMaterial()) == "KeyMaterial()"
 
 
 def test_an_account_id_is_a_uuid() -> None:
-    """It is read with or without dashes, and refused under its own name."""
+    """An account id is read with or without dashes, and the error about an invalid one names it."""
     assert parse_aci(ACI.hex) == ACI == parse_aci(str(ACI))
     with pytest.raises(KeyRefused, match="an account id is a UUID"):
         parse_aci("someone")

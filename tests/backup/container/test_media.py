@@ -64,13 +64,13 @@ def zipped(content: bytes) -> bytes:
 
 
 def test_a_store_gives_what_was_encrypted(folder: FolderMedia) -> None:
-    """Without its padding."""
+    """A content store returns the content of an attachment without its padding."""
     folder.check(ATTACHMENT)
     assert read(folder) == CONTENT
 
 
 def test_what_is_not_in_the_store_is_missing(folder: FolderMedia) -> None:
-    """Opened or only looked for."""
+    """A missing attachment file is found by reading it and by checking for it."""
     stored(folder).unlink()
     for method in (read, FolderMedia.check):
         with pytest.raises(AttachmentMissing, match="not in the content store"):
@@ -78,7 +78,7 @@ def test_what_is_not_in_the_store_is_missing(folder: FolderMedia) -> None:
 
 
 def test_a_file_cut_short_is_noticed_without_decrypting(folder: FolderMedia) -> None:
-    """Looking at the length is enough for that."""
+    """A truncated file is found by its length, without decrypting it."""
     data = stored(folder).read_bytes()
     stored(folder).write_bytes(data[: len(CONTENT)])
     with pytest.raises(AttachmentTruncated, match="cut short"):
@@ -88,7 +88,7 @@ def test_a_file_cut_short_is_noticed_without_decrypting(folder: FolderMedia) -> 
 
 
 def test_a_changed_file_is_found_by_reading_it(folder: FolderMedia) -> None:
-    """Its length says nothing."""
+    """A changed byte is found by the MAC when the file is read, but not by a check of its length."""
     data = bytearray(stored(folder).read_bytes())
     data[100] ^= 1
     stored(folder).write_bytes(data)
@@ -100,7 +100,7 @@ def test_a_changed_file_is_found_by_reading_it(folder: FolderMedia) -> None:
 def test_links_out_of_the_folder_are_not_followed(
     folder: FolderMedia, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """It is an error about this attachment, not about the backup."""
+    """A symlink that leads out of the folder is an error of this attachment."""
     outside = tmp_path_factory.mktemp("outside") / "secret"
     outside.write_bytes(stored(folder).read_bytes())
     stored(folder).unlink()
@@ -110,7 +110,7 @@ def test_links_out_of_the_folder_are_not_followed(
 
 
 def test_an_export_gives_its_files(tmp_path: Path) -> None:
-    """As a folder and as a ZIP, whatever the extension."""
+    """A folder and a ZIP return the content of an attachment, with any file name extension."""
     for number, extension in enumerate(("", ".jpg", ".tar.gz")):
         exported(tmp_path / str(number), extension=extension)
         media = ExportMedia(FolderExport(tmp_path / str(number)))
@@ -133,7 +133,7 @@ def test_an_export_gives_its_files(tmp_path: Path) -> None:
 def test_a_file_of_an_export_is_held_to_its_size_and_hash(
     tmp_path: Path, content: bytes, error: type[AttachmentError]
 ) -> None:
-    """The last bytes are not given out before."""
+    """A file of an export with another size or hash is an error when it is read to the end."""
     exported(tmp_path, content)
     for export in (FolderExport(tmp_path), ZipExport.read(io.BytesIO(zipped(content)))):
         with pytest.raises(error):
@@ -141,7 +141,7 @@ def test_a_file_of_an_export_is_held_to_its_size_and_hash(
 
 
 def test_what_is_not_in_an_export_is_missing(tmp_path: Path) -> None:
-    """Also when a link to nowhere stands in its place."""
+    """An attachment without a file, or with a dangling symlink in its place, is missing."""
     media = ExportMedia(FolderExport(tmp_path))
     with pytest.raises(AttachmentMissing):
         read(media)
@@ -157,7 +157,7 @@ def test_what_is_not_in_an_export_is_missing(tmp_path: Path) -> None:
 def test_a_link_or_a_folder_in_an_export_is_an_error_about_the_attachment(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """The rest of the export is not touched by it."""
+    """A symlink out of the export and a folder in place of a file are errors of that attachment."""
     path = exported(tmp_path)
     path.unlink()
     path.symlink_to(tmp_path_factory.mktemp("outside"))
@@ -170,7 +170,7 @@ def test_a_link_or_a_folder_in_an_export_is_an_error_about_the_attachment(
 
 
 def test_a_damaged_or_endless_file_in_a_zip_is_an_error_about_the_attachment() -> None:
-    """Not about the ZIP, which may hold a thousand others."""
+    """Damage and a compression bomb in one file of a ZIP are errors of that attachment, not of the ZIP."""
     data = bytearray(zipped(bytes(5_000_000)))
     bomb = ZipExport.read(io.BytesIO(data), limits=GunzipLimits(output=1_000_000))
     with pytest.raises(AttachmentDamaged, match="opens to more than"):

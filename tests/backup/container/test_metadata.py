@@ -34,14 +34,14 @@ def record(pairs: list[tuple[int, int]], iv: int) -> bytes:
     st.binary(min_size=12, max_size=12),
 )
 def test_a_forward_secrecy_record_comes_back(pairs: tuple[TokenPair, ...], iv: bytes) -> None:
-    """What is built is what is read, and its bytes are kept."""
+    """A built record is parsed to the same pairs, IV and bytes."""
     built = ForwardSecrecy.build(pairs, iv)
     assert (pairs, iv) == (built.pairs, built.iv)
     assert built == ForwardSecrecy.parse(built.raw)
 
 
 def test_a_record_of_one_pair_is_a_hundred_bytes() -> None:
-    """The record of the published file: two tags of four and two bytes, the pair and the iv."""
+    """A record with one pair has 100 bytes, as in the published file."""
     assert len(ONE_PAIR.raw) == 100
 
 
@@ -69,14 +69,14 @@ def test_unknown_fields_are_kept() -> None:
     ],
 )
 def test_a_forward_secrecy_record_is_checked_part_by_part(raw: bytes, problem: str) -> None:
-    """Number of tokens, then each token and its salt, then the iv: the first that is wrong is named."""
+    """The number of tokens, each token with its salt, and the IV are checked; the error names the wrong part."""
     with pytest.raises(DamagedBackup) as caught:
         ForwardSecrecy.parse(raw, offset=9)
     assert f"the forward-secrecy metadata {problem} (byte 9 of the file)" == str(caught.value)
 
 
 def test_the_published_metadata_file_is_read_and_written() -> None:
-    """Its id comes out, and the same id under the same iv gives the same file."""
+    """The published file gives the published id, and sealing that id with its IV gives the same bytes."""
     assert LocalMetadata.parse(FILE_A).backup_id(KEY_A) == ID_A
     iv = bytes(range(12))
     assert LocalMetadata.seal(ID_A, KEY_A, iv=iv).to_bytes() == FILE_A
@@ -84,20 +84,20 @@ def test_the_published_metadata_file_is_read_and_written() -> None:
 
 @given(st.binary(min_size=16, max_size=16), st.binary(min_size=32, max_size=32), st.sampled_from([12, 16]))
 def test_a_backup_id_comes_back_with_either_length_of_iv(backup_id: bytes, key: bytes, size: int) -> None:
-    """Older desktop builds wrote the counter out as part of a 16-byte iv."""
+    """The id is read with an IV of 12 bytes and with one of 16, as older desktop builds wrote it."""
     metadata_key = LocalMetadataKey(key)
     sealed = LocalMetadata.seal(BackupId(backup_id), metadata_key, iv=secrets.token_bytes(size))
     assert LocalMetadata.parse(sealed.to_bytes()).backup_id(metadata_key) == BackupId(backup_id)
 
 
 def test_a_long_iv_is_the_short_one_with_its_counter() -> None:
-    """Twelve bytes, and the same twelve followed by a counter of zero, mean the same."""
+    """An IV of twelve bytes and the same one with a counter of zero give the same id."""
     short = LocalMetadata.parse(FILE_A)
     assert LocalMetadata(short.iv + bytes(4), short.encrypted_id).backup_id(KEY_A) == ID_A
 
 
 def test_every_snapshot_has_an_iv_of_its_own() -> None:
-    """Two files for one id share nothing but the id."""
+    """Two metadata files for the same id have different IVs."""
     key = BackupKey(secrets.token_bytes(32)).local_metadata_key()
     metadata, other = LocalMetadata.seal(ID_A, key), LocalMetadata.seal(ID_A, key)
     assert metadata.iv != other.iv
@@ -121,13 +121,13 @@ def local(version: int, iv: int, encrypted_id: int) -> bytes:
     ],
 )
 def test_a_metadata_file_is_checked(raw: bytes, problem: str) -> None:
-    """Each part that cannot be right is named, and what helps without it."""
+    """The error names the invalid part and says that the account id helps without it."""
     with pytest.raises(DamagedBackup) as caught:
         LocalMetadata.parse(raw)
     assert caught.value.problem.startswith(f"{problem}; give the account id beside the recovery key")
 
 
 def test_a_newer_version_is_not_guessed_at() -> None:
-    """Its number is named, and the part that may have changed its meaning is not read."""
+    """A metadata file of a newer version is refused with its version number."""
     with pytest.raises(UnreadableBackup, match="of version 2; this program reads version 1"):
         LocalMetadata.parse(local(2, 1, 1))

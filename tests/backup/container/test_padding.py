@@ -26,7 +26,7 @@ SIZES = st.integers(0, 2**40)
     ],
 )
 def test_known_sizes(size: int, expected: int) -> None:
-    """The published examples come out, and nothing at all is padded like one byte."""
+    """The published sizes are padded as published, and empty content like one byte."""
     assert expected == padded(size)
 
 
@@ -38,14 +38,14 @@ def test_never_smaller_and_at_most_five_percent_larger(size: int) -> None:
 
 @given(SIZES, SIZES)
 def test_larger_content_never_makes_a_smaller_file(one: int, other: int) -> None:
-    """The order of sizes survives padding."""
+    """The padded size never decreases when the content grows."""
     small, large = sorted((one, other))
     assert padded(small) <= padded(large)
 
 
 @given(SIZES.filter(lambda size: size > 0))
 def test_it_is_the_formula_of_the_format(size: int) -> None:
-    """Where doubles do not round below the size, the result is the format's own formula."""
+    """The padded size is that of the format's formula, or the size itself where doubles round below it."""
     assert padded(size) == max(size, 541, floor(1.05 ** ceil(log(size) / log(1.05))))
 
 
@@ -56,6 +56,6 @@ def test_a_step_is_its_own_padded_size() -> None:
 
 
 def test_a_negative_size_is_a_mistake() -> None:
-    """There is no content of fewer than no bytes."""
+    """A negative size is a ValueError."""
     with pytest.raises(ValueError, match="negative"):
         padded(-1)

@@ -25,7 +25,7 @@ def mode_of(path: Path) -> int:
 
 @pytest.mark.usefixtures("umask")
 def test_the_umask_decides_nothing(tmp_path: Path) -> None:
-    """Neither of a file nor of a folder and those around it; what was there stays."""
+    """New files and folders are private under any umask, and existing ones keep their content and mode."""
     create_private_file(tmp_path / "file")
     make_private_folder(tmp_path / "one" / "two")
     assert [mode_of(tmp_path / name) for name in ("file", "one", "one/two")] == [0o600, 0o700, 0o700]
@@ -38,14 +38,14 @@ def test_the_umask_decides_nothing(tmp_path: Path) -> None:
 
 
 def test_a_folder_cannot_lie_in_a_file(tmp_path: Path) -> None:
-    """The error of the system is raised."""
+    """A folder below a file is an OSError."""
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"):
         make_private_folder(tmp_path / "file" / "folder")
 
 
 def test_what_others_could_read_is_taken_from_them(tmp_path: Path) -> None:
-    """And only that is named; what is not there is left alone."""
+    """`restrict` returns the paths whose mode it changed, and ignores paths that do not exist."""
     (tmp_path / "open").touch(0o644)
     (tmp_path / "closed").touch(0o600)
     (tmp_path / "folder").mkdir(0o755)

@@ -47,7 +47,7 @@ def sealed(content: bytes, *, pieces: int = CHUNK) -> bytes:
 
 
 def opened(raw: bytes) -> bytes | None:
-    """Open what was sealed, None when it is not authentic."""
+    """Decrypt sealed content; return None if its MAC is wrong."""
     authentic = authenticate(io.BytesIO(raw), Span(0, len(raw)), KEYS)
     return None if authentic is None else b"".join(authentic.chunks())
 
@@ -61,14 +61,14 @@ def forged(plaintext: bytes) -> bytes:
 
 @given(SIZES, st.integers(1, 3 * CHUNK))
 def test_content_of_any_size_comes_back(size: int, pieces: int) -> None:
-    """Around blocks and chunks, and however it was cut into pieces when it was written."""
+    """Content of sizes around blocks and chunks is read back, written in pieces of any size."""
     content = secrets.token_bytes(size)
     assert content == opened(sealed(content, pieces=max(pieces, size // 50)))
 
 
 @given(st.binary(max_size=3000))
 def test_content_is_padded_with_zeros(content: bytes) -> None:
-    """By default up to the next of the sizes five percent apart, which the file's length shows and no other."""
+    """By default, zeros pad the content to the next size of a series in steps of five percent."""
     target = io.BytesIO()
     with Sealer(target, KEYS) as sealer:
         sealer.write(content)
@@ -78,7 +78,7 @@ def test_content_is_padded_with_zeros(content: bytes) -> None:
 
 
 def test_any_flipped_bit_is_found() -> None:
-    """In the iv, in the ciphertext, in the MAC."""
+    """A flipped bit in the IV, the ciphertext or the MAC makes the file unauthentic."""
     raw = bytearray(sealed(secrets.token_bytes(100)))
     for bit in range(8 * len(raw)):
         raw[bit // 8] ^= 1 << bit % 8
@@ -88,7 +88,7 @@ def test_any_flipped_bit_is_found() -> None:
 
 
 def test_any_cut_is_found() -> None:
-    """By the length where that tells, by the MAC everywhere else; bytes added behind are found too."""
+    """A cut is found by the length or else by the MAC, and so are bytes added at the end."""
     raw = sealed(secrets.token_bytes(100))
     for end in range(len(raw)):
         assert Span(0, end).problem() is not None or opened(raw[:end]) is None
@@ -114,7 +114,7 @@ def test_a_change_after_the_first_pass_is_found_in_the_second(place: int, change
 
 @pytest.mark.parametrize("left", [0, 8, 16, 40, CHUNK])
 def test_a_file_that_shrinks_after_the_first_pass_is_found(left: int) -> None:
-    """Wherever it now ends."""
+    """A file truncated anywhere after the first pass is an error in the second."""
     raw = sealed(bytes(2 * CHUNK))
     file = io.BytesIO(raw)
     authentic = authenticate(file, Span(0, len(raw)), KEYS)
@@ -128,31 +128,31 @@ def test_a_file_that_shrinks_after_the_first_pass_is_found(left: int) -> None:
     "ending", [b"\x00", b"\x11", b"\x10", b"\x01\x02", b"\x03\x02\x03", b"\x01" + b"\x10" * 15, b"\xff"]
 )
 def test_padding_is_checked_strictly(ending: bytes) -> None:
-    """Authentic bytes that end in no padding, in too much or in an uneven one are not content."""
+    """Authentic blocks with missing, oversized or inconsistent PKCS #7 padding are refused."""
     with pytest.raises(BadPadding):
         opened(forged(bytes(32 - len(ending)) + ending))
 
 
 def test_a_whole_block_of_padding_is_padding() -> None:
-    """Content that fills its blocks has one more."""
+    """Content that fills its blocks is followed by a whole block of padding."""
     assert opened(forged(b"content of block" + b"\x10" * 16)) == b"content of block"
 
 
 @given(st.binary(min_size=1, max_size=40))
 def test_the_first_block_can_be_looked_at(content: bytes) -> None:
-    """It tells whether a key fits, authentic or not."""
+    """The first block is decrypted without authentication, to test whether a key fits."""
     raw = sealed(content)
     assert first_block(io.BytesIO(raw), Span(0, len(raw)), KEYS).startswith(content[:16])
     assert first_block(io.BytesIO(raw[:20]), Span(0, len(raw)), KEYS) == b""
 
 
 def test_every_file_has_an_iv_of_its_own() -> None:
-    """The same content under the same keys never looks the same twice."""
+    """The same content sealed twice has different IVs."""
     assert sealed(b"same")[:16] != sealed(b"same")[:16]
 
 
 def test_nothing_is_written_behind_the_seal() -> None:
-    """A finished file takes no more."""
+    """Writing to a finished file is a ValueError."""
     sealer = Sealer(io.BytesIO(), KEYS)
     sealer.finish()
     with pytest.raises(ValueError, match="takes no more"):

@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_an_export_in_a_folder_gives_its_lines_and_media(folder: Path) -> None:
-    """A medium is found whatever its extension."""
+    """Lines and media are read from a folder, and a medium is found with any extension."""
     export = find_export(folder)
     assert export is not None
     with export.open_lines() as lines:
@@ -47,7 +47,7 @@ def test_an_export_in_a_folder_gives_its_lines_and_media(folder: Path) -> None:
 
 
 def test_an_early_export_lies_one_folder_deeper(tmp_path: Path) -> None:
-    """It is found from the outside."""
+    """An export in a subfolder is found from the folder around it."""
     inner = tmp_path / "signal-backup-1"
     inner.mkdir()
     (inner / "main.jsonl").write_bytes(LINES)
@@ -58,7 +58,7 @@ def test_an_early_export_lies_one_folder_deeper(tmp_path: Path) -> None:
 
 
 def test_a_zip_gives_its_lines_and_media() -> None:
-    """Also when everything lies in a folder inside it."""
+    """Lines and media are found at the top of a ZIP and in a folder inside it."""
     for prefix in ("", "export/"):
         entries = {
             f"{prefix}main.jsonl": LINES,
@@ -73,20 +73,20 @@ def test_a_zip_gives_its_lines_and_media() -> None:
 
 
 def test_names_that_climb_out_are_only_names() -> None:
-    """Nothing is unpacked by its name, so `..` leads nowhere."""
+    """Entries of a ZIP are looked up by the end of their name, so `..` in it has no effect."""
     export = ZipExport.read(zipped(**{"main.jsonl": LINES, "../../etc/passwd": b"x", f"../files/ab/{NAME}": b"y"}))
     assert export.open_lines().read() == LINES
     assert export.open_medium(NAME).read() == b"y"
 
 
 def test_a_zip_without_lines_is_no_export() -> None:
-    """It is said what was looked for."""
+    """A ZIP without `main.jsonl` is refused with an error that names that file."""
     with pytest.raises(UnreadableBackup, match=r"no main\.jsonl"):
         ZipExport.read(zipped(**{"readme.txt": b"x"}))
 
 
 def test_a_zip_bomb_stops_early() -> None:
-    """A few kilobytes that open to a gigabyte are refused long before."""
+    """An entry with a high compression ratio is refused before it is read to its end."""
     export = ZipExport.read(
         zipped(**{"main.jsonl": bytes(50 << 20)}),
         limits=GunzipLimits(output=1 << 30, ratio=100, ratio_after=4 << 20),
@@ -97,7 +97,7 @@ def test_a_zip_bomb_stops_early() -> None:
 
 @pytest.mark.parametrize("offset", range(0, 200, 7))
 def test_a_damaged_zip_is_an_error_in_words(offset: int) -> None:
-    """Wherever the damage is, no other exception comes out."""
+    """A truncated or changed ZIP causes no other exception than a BackupError."""
     data = bytearray(zipped(**{"main.jsonl": LINES * 20, f"files/ab/{NAME}": b"x" * 50}).getvalue())
     flipped = bytes(data[:offset]) + bytes([data[offset] ^ 0xFF]) + bytes(data[offset + 1 :])
     for broken in (bytes(data[: -offset - 1]), flipped):

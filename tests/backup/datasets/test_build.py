@@ -24,7 +24,7 @@ from tests.backup.streams import KEY_FILE, container_of, file_forms, folder_of, 
 
 
 def query_rows(query: str) -> list[tuple[Any, ...]]:
-    """Ask DuckDB."""
+    """Run a query in DuckDB."""
     relation = duckdb.sql(query)
     assert relation is not None
     return relation.fetchall()
@@ -41,7 +41,7 @@ def backups(tmp_path: Path) -> Path:
 
 
 def test_every_table_of_every_backup_is_there(backups: Path, tmp_path: Path) -> None:
-    """As DuckDB and pyarrow read them, with the name of the backup as a column."""
+    """DuckDB and pyarrow read every table, with the name of the backup as a partition column."""
     summary = hb.build_dataset([backups], tmp_path / "out", workers=1)
     names = ("1.binproto", "2.binproto", "3.binproto")
     assert (summary.written, summary.unchanged, summary.failed, summary.backups) == (names, (), (), 3)
@@ -59,7 +59,7 @@ def test_every_table_of_every_backup_is_there(backups: Path, tmp_path: Path) -> 
 
 
 def test_only_what_changed_is_written_again(backups: Path, tmp_path: Path) -> None:
-    """And nothing where nothing did."""
+    """Only changed and new backups are written again, and with `rebuild` all of them."""
     hb.build_dataset([backups], tmp_path / "out", workers=1)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.parquet")}
     assert hb.build_dataset([backups], tmp_path / "out").unchanged == ("1.binproto", "2.binproto", "3.binproto")
@@ -74,7 +74,7 @@ def test_only_what_changed_is_written_again(backups: Path, tmp_path: Path) -> No
 
 
 def test_the_same_backup_makes_the_same_bytes(backups: Path, tmp_path: Path) -> None:
-    """So that copies of a dataset can be compared."""
+    """Two builds of one backup have the same bytes, so that copies of a dataset can be compared."""
     for name in ("one", "two"):
         hb.build_dataset([backups / "1.binproto"], tmp_path / name)
     files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.parquet"))
@@ -84,7 +84,7 @@ def test_the_same_backup_makes_the_same_bytes(backups: Path, tmp_path: Path) -> 
 
 
 def test_backups_of_every_form_are_taken(tmp_path: Path) -> None:
-    """Each with the key of its own."""
+    """Backups of all formats are built, each with its own key file."""
     folder = tmp_path / "backups"
     folder.mkdir()
     for name, content in file_forms(small_sample()):
@@ -100,7 +100,7 @@ def test_backups_of_every_form_are_taken(tmp_path: Path) -> None:
 
 
 def test_a_backup_that_breaks_keeps_what_was_built_of_it(backups: Path, tmp_path: Path) -> None:
-    """It is reported until it can be read again."""
+    """A damaged backup keeps its earlier rows, and is listed as failed until it can be read again."""
     first = hb.build_dataset([backups], tmp_path / "out", workers=1)
     content = (backups / "2.binproto").read_bytes()
     (backups / "2.binproto").write_bytes(content[:-5])
@@ -116,7 +116,7 @@ def test_a_backup_that_breaks_keeps_what_was_built_of_it(backups: Path, tmp_path
 
 
 def test_a_missing_key_says_where_to_put_it(tmp_path: Path) -> None:
-    """For each backup."""
+    """The reason of a failed backup names the key file that is missing."""
     (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     summary = hb.build_dataset([tmp_path / "sealed"], tmp_path / "out")
     assert "put it into a file sealed.key beside the backup" in summary.reasons["sealed"]
@@ -127,7 +127,7 @@ def test_a_missing_key_says_where_to_put_it(tmp_path: Path) -> None:
 def test_a_bug_is_reported_as_one_and_the_others_are_built(
     backups: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it is."""
+    """An unexpected exception is reported as a bug of Holdfast, and the other backups are built."""
     write = tasks.write_backup
 
     def failing(source: Any, target: Any) -> Any:
@@ -142,7 +142,7 @@ def test_a_bug_is_reported_as_one_and_the_others_are_built(
 
 
 def test_two_builds_do_not_write_into_one_folder(backups: Path, tmp_path: Path) -> None:
-    """The second is refused while the first is at work."""
+    """A build is refused while another one holds the lock of the folder."""
     (tmp_path / "out").mkdir()
     with (
         filelock.FileLock(tmp_path / "out" / build.LOCK),
@@ -152,21 +152,21 @@ def test_two_builds_do_not_write_into_one_folder(backups: Path, tmp_path: Path) 
 
 
 def test_a_target_that_cannot_be_written_is_an_error(backups: Path, tmp_path: Path) -> None:
-    """Of the whole build, not of one backup."""
+    """A target that cannot be created fails the whole build and not one backup."""
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(hb.UnwritableBackup):
         hb.build_dataset([backups], tmp_path / "file" / "out")
 
 
 def test_progress_counts_backups(backups: Path, tmp_path: Path) -> None:
-    """Up to all of them."""
+    """Progress is reported after each backup, with the total."""
     progress: list[tuple[int, int]] = []
     hb.build_dataset([backups], tmp_path / "out", workers=1, progress=lambda *numbers: progress.append(numbers))
     assert progress == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_the_largest_backup_is_built_first(tmp_path: Path) -> None:
-    """So that several processes end at about the same time."""
+    """Backups are built in descending order of size, so that several processes end at about the same time."""
     folder = tmp_path / "backups"
     folder.mkdir()
     for name, messages in (("a", 20), ("b", 200), ("c", 80)):
@@ -177,7 +177,7 @@ def test_the_largest_backup_is_built_first(tmp_path: Path) -> None:
 
 
 def test_batches_have_the_schema_of_a_dataset(backups: Path) -> None:
-    """An unknown table is refused before anything is read."""
+    """The batches have all messages of the backup, and an unknown table raises an error."""
     batches = list(hb.dataset_batches(backups / "1.binproto", size=10))
     assert sum(batch.num_rows for batch in batches) == hb.info(backups / "1.binproto").counts["chatItem"]
     assert len(batches) >= 1
@@ -186,7 +186,7 @@ def test_batches_have_the_schema_of_a_dataset(backups: Path) -> None:
 
 
 def test_a_build_that_was_killed_goes_on(tmp_path: Path) -> None:
-    """It leaves whole backups only, and the next build writes the rest."""
+    """A killed build leaves complete backups only, and the next build writes the others."""
     folder, target = tmp_path / "backups", tmp_path / "out"
     folder.mkdir()
     content = stream_of(sample(60))
@@ -211,7 +211,7 @@ def test_a_build_that_was_killed_goes_on(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_a_thousand_backups_of_which_fifty_are_broken(tmp_path: Path) -> None:
-    """All others are built, and of each broken one it is said why."""
+    """The valid backups are built, and each broken one has a reason."""
     folder = tmp_path / "backups"
     broken = write_broken(folder / "broken")
     assert len(broken) == 50

@@ -34,7 +34,7 @@ def sources_folder(tmp_path: Path) -> list[BuildTask]:
 
 
 def test_processes_build_what_one_does(sources_folder: list[BuildTask]) -> None:
-    """Each task has one result, in whatever order."""
+    """Two processes give the results of one process, in any order."""
     results = {result.name: result for result in run_processes(sources_folder, 2)}
     assert sorted(results) == ["a", "b", "c", "d"]
     assert isinstance(results["c"], FailedBackup)
@@ -46,7 +46,7 @@ def test_processes_build_what_one_does(sources_folder: list[BuildTask]) -> None:
 def test_a_process_that_dies_takes_no_other_backup_with_it(
     sources_folder: list[BuildTask], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Its backup is tried again in another process, and reported when that dies too."""
+    """The backup of a killed process is tried again, and fails when that process dies too."""
     # The process ends itself at `b` always, and at `d` the first time.
     program = f"""
 import os, signal
@@ -77,14 +77,14 @@ engines.work()
 
 
 def test_a_target_that_cannot_be_written_ends_the_build(sources_folder: list[BuildTask], tmp_path: Path) -> None:
-    """In the process that started it."""
+    """An error of the target in a worker process is raised in the process that started the build."""
     (tmp_path / "out").write_text("in the way")
     with pytest.raises(hb.UnwritableBackup):
         list(run_processes(sources_folder, 2))
 
 
 def test_a_build_that_is_given_up_leaves_no_process(sources_folder: list[BuildTask]) -> None:
-    """Nor one that is still at work."""
+    """Closing the results ends all worker processes, also one that is still at work."""
     pool: list[Any] = []
     make = engines.WorkerProcess.__init__
 
@@ -125,7 +125,7 @@ def ray_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def test_a_ray_cluster_builds_the_same_though_a_worker_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a real cluster of two workers; what the killed one had begun is built by another."""
+    """Another worker of the Ray cluster builds the backup of a killed one, with the same bytes."""
     folder = tmp_path / "backups"
     folder.mkdir()
     for number in range(12):
@@ -143,7 +143,7 @@ def test_a_ray_cluster_builds_the_same_though_a_worker_is_killed(
         killed.append(number)
 
     def marked(task: bytes) -> bytes:
-        """Say which process this is; the first to do so waits to be killed."""
+        """Write a file with the id of this process; the first process waits to be killed."""
         import os  # noqa: PLC0415  # runs on the cluster
         import time  # noqa: PLC0415  # runs on the cluster
         from pathlib import Path  # noqa: PLC0415  # runs on the cluster
@@ -173,19 +173,19 @@ def test_a_ray_cluster_builds_the_same_though_a_worker_is_killed(
 def test_a_cluster_that_is_not_there_is_an_error(
     sources_folder: list[BuildTask], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its address."""
+    """The error of an unreachable Ray cluster has its address."""
 
     class NoRay:
-        """Ray without a cluster."""
+        """A stand-in for Ray without a cluster."""
 
         @staticmethod
         def is_initialized() -> bool:
-            """Tell that there is no connection."""
+            """Return False: there is no connection."""
             return False
 
         @staticmethod
         def init(**_options: object) -> None:
-            """Find nobody."""
+            """Raise a `ConnectionError`."""
             raise ConnectionError("nobody answers")
 
     monkeypatch.setitem(sys.modules, "ray", NoRay)

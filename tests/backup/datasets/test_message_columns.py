@@ -27,7 +27,7 @@ def message(text: str = "hello", sent: int = 1000) -> Frame:
 
 
 class ReadColumns:
-    """What was read of a block: the columns, the rows of other tables, the frames handed back, and the fault."""
+    """The result of reading a block: columns, rows of other tables, frames left to protobuf, and the fault."""
 
     def __init__(self, core: Core, data: bytes, capacity: int) -> None:
         self.columns = core.message_columns.MessageColumns(capacity)
@@ -64,7 +64,7 @@ def read_columns(core: Core, *frames: Frame) -> ReadColumns:
 
 
 def test_a_text_is_a_row(core: Core) -> None:
-    """With its times, and what it looks like in one number."""
+    """A text message is one row with its ids, its times and its flags in one number."""
     unread, sent = message("see https://example.org ✓", 3000), message("", 4000)
     unread.chatItem.incoming.read = True
     unread.chatItem.expiresInMs = 60
@@ -92,7 +92,7 @@ def test_a_text_is_a_row(core: Core) -> None:
 
 
 def test_who_is_not_in_the_file_is_nobody(core: Core) -> None:
-    """And a number no column can hold is the largest it can."""
+    """An unknown recipient or chat has the id 0, and too large numbers are clamped."""
     frame = message()
     frame.chatItem.authorId = frame.chatItem.chatId = 99
     frame.chatItem.dateSent = frame.chatItem.expiresInMs = frame.chatItem.incoming.dateReceived = LATEST + 5
@@ -102,7 +102,7 @@ def test_who_is_not_in_the_file_is_nobody(core: Core) -> None:
 
 
 def test_a_message_without_direction_was_not_received(core: Core) -> None:
-    """Nor has one a text that was deleted."""
+    """A directionless message has no received time, and a deleted one has no text."""
     frame = Frame(chatItem=ChatItem(chatId=7, authorId=1, dateSent=9))
     frame.chatItem.directionless.SetInParent()
     frame.chatItem.remoteDeletedMessage.SetInParent()
@@ -112,7 +112,7 @@ def test_a_message_without_direction_was_not_received(core: Core) -> None:
 
 
 def test_quotes_files_and_reactions_are_counted_and_listed(core: Core) -> None:
-    """Files and reactions as rows of their tables, with nothing where an archive has -1 or no text."""
+    """Attachments and reactions are counted and added as rows of their tables, with None for unset values."""
     frame = message()
     content = frame.chatItem.standardMessage
     content.quote.targetSentTimestamp, content.quote.authorId, content.quote.type = 77, 2, Quote.NORMAL
@@ -137,7 +137,7 @@ def test_quotes_files_and_reactions_are_counted_and_listed(core: Core) -> None:
 
 
 def test_a_quote_may_say_nothing(core: Core) -> None:
-    """Neither when what it quotes was sent, nor what that said."""
+    """A quote without a timestamp has -1 there, and one without a text has no quoted text."""
     frame = message()
     frame.chatItem.standardMessage.quote.MergeFrom(Quote(authorId=2, type=Quote.NORMAL))
     columns = read_columns(core, frame)
@@ -146,7 +146,7 @@ def test_a_quote_may_say_nothing(core: Core) -> None:
 
 
 def test_files_of_earlier_wordings_are_listed(core: Core) -> None:
-    """Each with the number of its wording, after those of the message itself."""
+    """Attachments of revisions are listed after those of the message, with the number of the revision."""
     frame = message()
     first, second = frame.chatItem.revisions.add(), frame.chatItem.revisions.add()
     for item, name in ((frame.chatItem, "now"), (first, "then"), (second, "later")):
@@ -161,7 +161,7 @@ def test_files_of_earlier_wordings_are_listed(core: Core) -> None:
 
 
 def test_what_protobuf_has_to_read_is_handed_back(core: Core) -> None:
-    """Whole, with the number of its frame, and nothing of it is added."""
+    """Messages that need protobuf are passed to the callback whole, and no row is added for them."""
     poll, stranger, earlier, mistaken = message(), message(), message(), message()
     poll.chatItem.poll.question = "when?"
     stranger.chatItem.standardMessage.quote.authorId = 99
@@ -178,7 +178,7 @@ def test_what_protobuf_has_to_read_is_handed_back(core: Core) -> None:
 
 
 def test_a_row_of_an_archive_can_be_added(core: Core) -> None:
-    """What protobuf has read comes as one."""
+    """A row that protobuf has read is added to the columns."""
     data = record(message("ok").SerializeToString())
     ((item,), *_rest) = core.item_rows.read_items(data, 1 << 32, PEOPLE, CHATS, 0, -1, LATEST, {}, {})
     row = (*item[6][:13], 60, 4000, *item[6][15:])
@@ -190,7 +190,7 @@ def test_a_row_of_an_archive_can_be_added(core: Core) -> None:
 
 
 def test_other_frames_are_found_and_passed_over(core: Core) -> None:
-    """Those without a chat item, and those in which one is not alone."""
+    """Frames without a chat item or with two of them are listed, and add no rows."""
     chat, two = Frame(), message("two").SerializeToString() + message("more").SerializeToString()
     chat.chat.id = 7
     raws = [message().SerializeToString(), chat.SerializeToString(), b"", two, message().SerializeToString()]
@@ -202,7 +202,7 @@ def test_other_frames_are_found_and_passed_over(core: Core) -> None:
 
 
 def test_what_cannot_be_read_is_told(core: Core) -> None:
-    """A text that is not UTF-8, and a record that ends inside a field."""
+    """A text that is not UTF-8 and a truncated record are faults with the number of frames read."""
     data = record(message("hello").SerializeToString())
     damaged = ReadColumns(core, data + data.replace(b"hello", b"hel\xffo"), 2)
     assert (damaged.fault, damaged.frames, damaged.columns.rows) == (faults.BAD_TEXT, 1, 1)
@@ -212,7 +212,7 @@ def test_what_cannot_be_read_is_told(core: Core) -> None:
 
 
 def test_more_messages_than_there_is_space_for_are_refused(core: Core) -> None:
-    """By an error, before anything is overwritten."""
+    """More messages than the columns have space for raise an `IndexError`."""
     data = 2 * record(message().SerializeToString())
     with pytest.raises(IndexError):
         ReadColumns(core, data, 1)

@@ -48,7 +48,7 @@ def server() -> Iterator[S3Server]:
 
 @pytest.fixture(params=["folder", "s3"])
 def dataset_target(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return an empty place for a dataset; a folder with signs that patterns and SQL know."""
+    """Return an empty target: a bucket, or a folder with special characters of glob patterns and SQL."""
     if request.param == "folder":
         return str(tmp_path / "it's [data] *")
     bucket_server: S3Server = request.getfixturevalue("server")
@@ -74,7 +74,7 @@ def build(target: str, folder: Path, **contents: bytes) -> hb.DatasetBuild:
 
 
 def test_a_dataset_is_searched_counted_and_validated(dataset_target: str, tmp_path: Path) -> None:
-    """Wherever it lies."""
+    """Search, statistics and validation work in a folder and in a bucket."""
     summary = build(dataset_target, tmp_path / "backups", ada=text_backup(*TEXTS), bob=stream_of(sample(60)))
     assert summary.complete
     hits = hb.search_dataset(dataset_target, "umbr")
@@ -93,7 +93,7 @@ def test_a_dataset_is_searched_counted_and_validated(dataset_target: str, tmp_pa
 
 
 def test_a_dataset_without_backups_has_no_rows(dataset_target: str, tmp_path: Path) -> None:
-    """And all its tables."""
+    """A dataset whose only backup failed can be queried, and its tables have no rows."""
     assert build(dataset_target, tmp_path / "backups", bad=b"nothing").failed == ("bad",)
     assert hb.search_dataset(dataset_target, "x") == []
     assert hb.dataset_statistics(dataset_target).rows["calls"] == 0
@@ -129,7 +129,7 @@ def text_dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_search_needs_words_and_gives_so_many(text_dataset: Path) -> None:
-    """The latest first."""
+    """A search has one to 20 words, and gives the latest messages up to the limit."""
     for query in ("", "  ", "a " * 30):
         with pytest.raises(hb.QueryRefused, match="search for one to 20 words"):
             hb.search_dataset(text_dataset, query)
@@ -137,14 +137,14 @@ def test_a_search_needs_words_and_gives_so_many(text_dataset: Path) -> None:
 
 
 def test_names_of_backups_are_text(tmp_path: Path) -> None:
-    """Also those that look like a number or a date."""
+    """The name of a backup that looks like a number or a date stays text."""
     build(str(tmp_path / "out"), tmp_path / "backups", **{"007": text_backup("a"), "2024-05-01": text_backup("b")})
     assert {hit.backup for hit in hb.search_dataset(tmp_path / "out", "a")} == {"007"}
     assert list(hb.dataset_statistics(tmp_path / "out").largest) == ["007", "2024-05-01"]
 
 
 def test_files_that_are_not_those_of_the_manifest_are_found(tmp_path: Path) -> None:
-    """One that is cut off, and one that lost its record."""
+    """A backup without its record and one with another row count are reported."""
     out = tmp_path / "out"
     build(str(out), tmp_path / "backups", **dict.fromkeys(("one", "two"), stream_of(sample(20))))
     assert hb.validate_dataset(out) == []
@@ -161,7 +161,7 @@ def test_files_that_are_not_those_of_the_manifest_are_found(tmp_path: Path) -> N
 
 
 def test_a_dataset_of_a_later_version_is_refused(tmp_path: Path) -> None:
-    """It may be misread."""
+    """A dataset with a later schema version raises `ArchiveTooNew`, as it may be misread."""
     open_target(tmp_path).write_manifest(DatasetManifest(2, [], []))
     with pytest.raises(hb.ArchiveTooNew, match="newer version"):
         hb.search_dataset(tmp_path, "x")
@@ -170,7 +170,7 @@ def test_a_dataset_of_a_later_version_is_refused(tmp_path: Path) -> None:
 def test_the_queries_of_the_guide_run_over_s3(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every block of Python in it, one after the other, on a bucket of a real server."""
+    """Every Python block of the guide runs with a bucket of an S3 server."""
     use_bucket(server, monkeypatch)
     folder = tmp_path / "backups"
     folder.mkdir()

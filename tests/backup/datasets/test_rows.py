@@ -41,13 +41,13 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tables(source: Path) -> dict[str, list[dict[str, Any]]]:
-    """Read it."""
+    """Read all tables of the backup."""
     return read(source)
 
 
 @pytest.fixture(scope="module")
 def archived_tables(source: Path) -> dict[str, list[dict[str, Any]]]:
-    """Read it by way of an archive."""
+    """Read the tables of an archive of the backup."""
     with hb.dataset(source) as dataset:
         return {
             name: pa.Table.from_batches(dataset.batches(name), dataset.schema(name)).to_pylist()
@@ -61,7 +61,7 @@ def columns(rows: list[dict[str, Any]], *names: str) -> Counter[tuple[Any, ...]]
 
 
 def test_messages_are_those_of_the_archive(tables: Any, archived_tables: Any) -> None:
-    """With all that hangs on them."""
+    """Messages have the columns, quotes, chat names and author names of an archive of the same backup."""
     same = ("direction", "kind", "sent", "sent_ms", "received", "text", "reactions", "revisions", "sms", "pinned")
     assert columns(tables["messages"], *same) == columns(archived_tables["messages"], *same)
     quoted = ("sent_ms", "reply_to_text")
@@ -90,7 +90,7 @@ def test_messages_are_those_of_the_archive(tables: Any, archived_tables: Any) ->
     ],
 )
 def test_other_tables_are_those_of_the_archive(tables: Any, archived_tables: Any, table: str, names: str) -> None:
-    """Column by column, where both have one."""
+    """Columns that the dataset and the archive have in common are equal."""
     # The archive lists calls through links and the release notes apart.
     renamed = {("calls", "call_link"), ("people", "release_notes")}
     rows = [row for row in tables[table] if (table, row.get("kind")) not in renamed]
@@ -99,7 +99,7 @@ def test_other_tables_are_those_of_the_archive(tables: Any, archived_tables: Any
 
 
 def test_rows_of_tables_belong_together(tables: Any, source: Path) -> None:
-    """Ids lead from one table to another, and `message_id` is the number of the frame."""
+    """Ids link the tables to one another, and `message_id` is the number of the frame."""
     with hb.open(source) as backup:
         frames = {frame.index: Frame.FromString(frame.raw) for block in backup.blocks() for frame in block}
     for row in tables["messages"]:
@@ -116,7 +116,7 @@ def test_rows_of_tables_belong_together(tables: Any, source: Path) -> None:
 
 
 def test_findings_are_those_of_validate(tmp_path: Path) -> None:
-    """With the frames they are in."""
+    """The findings equal those of `validate`, with their frames."""
     header, frames = copies(60)
     broken = [item for item in items(frames) if item.HasField("standardMessage")][:5]
     for item in broken:
@@ -132,7 +132,7 @@ def test_findings_are_those_of_validate(tmp_path: Path) -> None:
 
 
 def test_the_core_reads_what_protobuf_reads(source: Path, tables: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every message by way of protobuf gives the same rows; of one message's files the order may differ."""
+    """Reading every message by protobuf gives the same rows, in any order of the files of a message."""
 
     def read_by_protobuf(data: bytes, first: int, *arguments: Any) -> tuple[int, int, int]:
         *_tables, special = arguments
@@ -152,7 +152,7 @@ def test_the_core_reads_what_protobuf_reads(source: Path, tables: Any, monkeypat
 
 
 def test_long_texts_end_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that their column does not outgrow what Arrow can hold."""
+    """A batch with long texts ends early, so that its column does not exceed the limit of Arrow."""
     frame = Frame()
     frame.chatItem.incoming.SetInParent()
     frame.chatItem.standardMessage.text.body = "long" * 200_000
@@ -169,12 +169,12 @@ def test_long_texts_end_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_size_of_a_batch_changes_no_row(source: Path, tables: Any) -> None:
-    """Nor where a batch ends."""
+    """Batches of another size have the same rows."""
     assert read(source, 1_000_000) == tables
 
 
 def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
-    """The number is there all the same."""
+    """A timestamp beyond the calendar is null, and `sent_ms` has the number."""
     header, frames = copies(60)
     item = next(item for item in items(frames) if item.HasField("incoming"))
     item.dateSent = item.incoming.dateReceived = FAR
@@ -183,7 +183,7 @@ def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_message_with_two_directions_is_read_as_protobuf_reads_it(tmp_path: Path) -> None:
-    """What the core is not sure of is there once, at its place."""
+    """A message that is encoded in two parts is merged as protobuf does, and is one row."""
     header, frames = copies(60)
     records = [frame.SerializeToString() for frame in frames]
     index = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
@@ -200,7 +200,7 @@ def test_a_message_with_two_directions_is_read_as_protobuf_reads_it(tmp_path: Pa
 
 
 def test_a_pinned_message_without_content_is_a_row(tmp_path: Path) -> None:
-    """Protobuf reads the pin; what is missing is a finding."""
+    """A message without content is a row with its pin, and the missing content is a finding."""
     header, frames = copies(60)
     item = next(item for item in items(frames) if item.HasField("incoming"))
     item.ClearField(item.WhichOneof("item") or "standardMessage")
@@ -213,7 +213,7 @@ def test_a_pinned_message_without_content_is_a_row(tmp_path: Path) -> None:
 
 
 def test_a_field_that_is_new_to_a_frame_is_passed_over(tmp_path: Path) -> None:
-    """The message beside it is read."""
+    """A message in a frame with an unknown field is read like one without it."""
     header, frames = copies(60)
     records = [frame.SerializeToString() for frame in frames]
     index = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
@@ -228,7 +228,7 @@ def test_a_field_that_is_new_to_a_frame_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_damage_is_an_error(tmp_path: Path) -> None:
-    """A stream that ends early, and a record that cannot be read."""
+    """A truncated stream and damaged records raise an error, also in parts that a dataset does not have."""
     path = tmp_path / "cut"
     path.write_bytes(stream_of(sample())[:-3])
     with pytest.raises(DamagedBackup):
@@ -244,7 +244,7 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_stream_of_messages_alone_is_read(tmp_path: Path) -> None:
-    """Who is not in the file is nobody."""
+    """Messages without records of their chat and author are read, and have no ids of them."""
     frame = Frame()
     frame.chatItem.chatId, frame.chatItem.authorId, frame.chatItem.dateSent = 7, 8, 9
     frame.chatItem.standardMessage.reactions.add(emoji="x", authorId=8, sentTimestamp=1)

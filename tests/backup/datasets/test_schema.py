@@ -26,13 +26,13 @@ FIRST = {
 
 
 def test_the_first_version_has_these_tables_and_columns() -> None:
-    """Another one has more or others, and another number."""
+    """Version 1 of the schema has exactly these tables and columns."""
     assert SCHEMA_VERSION == 1
     assert {name: " ".join(column.name for column in table.columns) for name, table in TABLES.items()} == FIRST
 
 
 def test_the_version_is_in_every_file() -> None:
-    """And times are times."""
+    """The Arrow schema has the version in its metadata, and timestamps in UTC."""
     schema = dataset_schema(TABLES["messages"])
     assert schema.metadata == {b"holdfast.dataset": b"1"}
     assert schema.field("sent").type == pa.timestamp("ms", tz="UTC")
@@ -41,14 +41,14 @@ def test_the_version_is_in_every_file() -> None:
 
 @pytest.mark.parametrize(("module", "extra"), [("duckdb", "dataset"), ("ray", "ray")])
 def test_a_missing_extra_is_named(module: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the command that installs it."""
+    """The error of a missing package names its extra."""
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ExtraMissing, match=rf"holdfast\[{extra}\]"):
         check_extra(module)
 
 
 def test_each_column_has_at_most_one_encoding() -> None:
-    """A dictionary or differences: pyarrow refuses both."""
+    """No column has both a dictionary and a delta encoding, which pyarrow refuses."""
     for table in TABLES.values():
         options = parquet_options(table)
         assert not set(options["use_dictionary"]) & set(options["column_encoding"])

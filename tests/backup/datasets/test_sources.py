@@ -18,7 +18,7 @@ def names(*paths: Path, target: Path | None = None) -> list[str]:
 
 
 def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
-    """But for key files, hidden ones and the dataset itself."""
+    """A folder is searched for backups, without key files, hidden files, links and the dataset itself."""
     for name in ("a.binproto", "b/c.gz", "b/d e/f", ".hidden", "a.key", "out/messages/x", "ü.binproto"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
 
 
 def test_every_snapshot_of_a_phone_is_a_backup(tmp_path: Path) -> None:
-    """Its attachments are not; an export is one too."""
+    """Each snapshot and an export are backups, and attachments are not."""
     folder = write_phone_folder(tmp_path / "phones" / "ada", 20)
     add_snapshot(folder, later_records(sample(20), 1))
     export = tmp_path / "phones" / "export"
@@ -44,7 +44,7 @@ def test_every_snapshot_of_a_phone_is_a_backup(tmp_path: Path) -> None:
 
 
 def test_two_backups_of_one_name_are_refused(tmp_path: Path) -> None:
-    """Also where only upper and lower case differ, or signs that no folder may have."""
+    """Two files with the same name after replacing invalid characters are refused; one path twice is not."""
     for name in ("one/chats", "two/chats", "three/a b", "three/a_b"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -58,7 +58,7 @@ def test_two_backups_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_key_file_is_found_by_name_beside_or_by_default(tmp_path: Path) -> None:
-    """In this order."""
+    """A key file is looked up in the key folder, then beside the backup, then as the default."""
     folder, keys = tmp_path / "backups", tmp_path / "keys"
     folder.mkdir()
     keys.mkdir()
@@ -76,7 +76,7 @@ def test_a_key_file_is_found_by_name_beside_or_by_default(tmp_path: Path) -> Non
 
 
 def test_the_key_of_a_phone_lies_beside_its_folder(tmp_path: Path) -> None:
-    """One for all snapshots."""
+    """The key file beside the folder of a phone is used for its snapshot."""
     folder = write_phone_folder(tmp_path, 20)
     key = folder.with_name(folder.name + ".key")
     key.write_text(KEY_FILE)
@@ -86,7 +86,7 @@ def test_the_key_of_a_phone_lies_beside_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_key_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    """Never what is in it."""
+    """The error of a key file that cannot be used has its path and not its content."""
     path = tmp_path / "secret.key"
     for content, problem in (
         (b"hunter2", "cannot be used"),
@@ -103,7 +103,7 @@ def test_a_key_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 
 
 def test_a_stamp_changes_with_the_file(tmp_path: Path) -> None:
-    """By its size or its time; what is not there has none."""
+    """The stamp depends on the size and the modification time, and a missing file has none."""
     path = tmp_path / "a"
     path.write_bytes(stream_of(small_sample()))
     source = DatasetSource("a", str(path))
@@ -119,7 +119,7 @@ def test_a_stamp_changes_with_the_file(tmp_path: Path) -> None:
 
 
 def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:
-    """Of a snapshot those that are read; what is not there has none."""
+    """The size of a snapshot is that of the files that are read, and a missing file has size 0."""
     (tmp_path / "a").write_bytes(b"12345")
     assert DatasetSource("a", str(tmp_path / "a")).size() == 5
     snapshot = tmp_path / "snapshot"

@@ -60,7 +60,7 @@ def publish(target: DatasetTarget, name: str, **contents: bytes) -> BackupRecord
 
 
 def test_what_is_published_is_recorded(target: DatasetTarget) -> None:
-    """And what is published again takes its place."""
+    """A published backup has a record, which a second publication replaces."""
     assert target.records() == {}
     first = publish(target, "one", messages=b"first", people=b"x")
     two = publish(target, "two ü", messages=b"second")
@@ -70,7 +70,7 @@ def test_what_is_published_is_recorded(target: DatasetTarget) -> None:
 
 
 def test_a_manifest_is_read_as_it_was_written(target: DatasetTarget) -> None:
-    """Without one there is no dataset."""
+    """A manifest is read as it was written, and a target without one is no dataset."""
     with pytest.raises(UnreadableBackup, match="is no dataset"):
         target.read_manifest()
     manifest = DatasetManifest(1, [record("one", {"messages": 5})], [FailedBackup("two", "/two", "torn")])
@@ -79,7 +79,7 @@ def test_a_manifest_is_read_as_it_was_written(target: DatasetTarget) -> None:
 
 
 def test_a_backup_whose_file_is_missing_or_cut_off_is_not_there(tmp_path: Path) -> None:
-    """The next build writes it again."""
+    """A missing or truncated file and a damaged record remove a backup from the records."""
     target = FolderTarget(str(tmp_path))
     for name in ("one", "two", "three", "four"):
         publish(target, name, messages=b"content")
@@ -92,7 +92,7 @@ def test_a_backup_whose_file_is_missing_or_cut_off_is_not_there(tmp_path: Path) 
 def test_a_publication_that_is_interrupted_leaves_no_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever of its files were replaced."""
+    """A publication that fails after its first file leaves no record and no temporary files."""
     target = FolderTarget(str(tmp_path))
     publish(target, "one", messages=b"content", people=b"x")
     replaced: list[Path] = []
@@ -112,7 +112,7 @@ def test_a_publication_that_is_interrupted_leaves_no_record(
 
 
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
-    """Like archives: they hold what people wrote."""
+    """The folder of a dataset has no permissions for group and others."""
     target = FolderTarget(str(tmp_path / "dataset"))
     publish(target, "one", messages=b"content")
     if os.name == "posix":
@@ -120,7 +120,7 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
 
 
 def test_a_bucket_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of reading or of writing, with the place and no secret."""
+    """The error of an invalid bucket URL has the URL and no secret key."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
@@ -130,7 +130,7 @@ def test_a_bucket_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyP
 
 
 def test_a_manifest_that_cannot_be_read_is_an_error(target: DatasetTarget, tmp_path: Path) -> None:
-    """With the place."""
+    """A manifest that is not valid JSON raises `UnreadableBackup`."""
     if isinstance(target, FolderTarget):
         target.folder.mkdir()
         (target.folder / "_manifest.json").write_text("{")

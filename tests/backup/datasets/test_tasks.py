@@ -16,7 +16,7 @@ from tests.backup.streams import sample, stream_of
 
 
 def test_a_record_says_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows and bytes of each table, in row groups."""
+    """The record of a backup has the rows and the bytes of each table."""
     monkeypatch.setattr(tasks, "ROW_GROUP", 10)
     (tmp_path / "a").write_bytes(stream_of(sample(100)))
     record = build_backup(BuildTask(DatasetSource("a", str(tmp_path / "a")), str(tmp_path / "out")))
@@ -31,7 +31,7 @@ def test_a_record_says_what_was_written(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_columns_are_encoded_by_what_they_hold(tmp_path: Path) -> None:
-    """Values that repeat have a dictionary, those that grow are written as differences."""
+    """Columns with repeated values have a dictionary, and ascending ones have a delta encoding."""
     (tmp_path / "a").write_bytes(stream_of(sample(100)))
     build_backup(BuildTask(DatasetSource("a", str(tmp_path / "a")), str(tmp_path / "out")))
     group = parquet.ParquetFile(tmp_path / "out" / "messages" / "backup=a" / "data.parquet").metadata.row_group(0)
@@ -46,7 +46,7 @@ def test_columns_are_encoded_by_what_they_hold(tmp_path: Path) -> None:
 
 
 def test_labels_keep_their_dictionary_in_a_row_group_of_many_batches(tmp_path: Path) -> None:
-    """Also where each batch has other labels."""
+    """Batches with different labels in one row group share a dictionary."""
     schema = dataset_schema(TABLES["reactions"])
     names = ["a" * 50, "b" * 50]
     with tasks.table_writer(tmp_path, "reactions") as writer:
@@ -59,7 +59,7 @@ def test_labels_keep_their_dictionary_in_a_row_group_of_many_batches(tmp_path: P
 
 
 def test_a_row_group_ends_where_texts_are_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before they take too much memory."""
+    """A row group ends when its texts exceed a limit of bytes, which bounds the memory."""
     monkeypatch.setattr(tasks, "ROW_GROUP_BYTES", 500)
     schema = dataset_schema(TABLES["findings"])
     with tasks.table_writer(tmp_path, "findings") as writer:
@@ -71,7 +71,7 @@ def test_a_row_group_ends_where_texts_are_long(tmp_path: Path, monkeypatch: pyte
 
 
 def test_what_is_no_backup_is_told(tmp_path: Path) -> None:
-    """And nothing is left of it."""
+    """A file that is no backup fails with a reason, and leaves no file in the target."""
     (tmp_path / "a").write_text("hello")
     failed = build_backup(BuildTask(DatasetSource("a", str(tmp_path / "a")), str(tmp_path / "out")))
     assert isinstance(failed, FailedBackup)
@@ -80,14 +80,14 @@ def test_what_is_no_backup_is_told(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
-    """By its name."""
+    """The reason of a missing file has its name."""
     failed = build_backup(BuildTask(DatasetSource("a", str(tmp_path / "gone")), str(tmp_path / "out")))
     assert isinstance(failed, FailedBackup)
     assert "gone" in failed.reason
 
 
 def test_a_full_disk_ends_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is no fault of the backup."""
+    """A full disk raises `UnwritableBackup` and does not fail the backup."""
 
     def full(*_arguments: object) -> None:
         raise OSError(28, "No space left on device")

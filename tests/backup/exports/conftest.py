@@ -1,4 +1,4 @@
-"""An archive to export."""
+"""The fixture of an archive to export."""
 
 import random
 from collections.abc import Iterator

@@ -1,10 +1,11 @@
-"""Archives in which all user-provided text is hostile."""
+"""Hostile texts, and archives in which all user-provided text is hostile."""
 
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
 from google.protobuf.message import Message
+from hypothesis import strategies as st
 
 from tests.backup.archives.histories import copies, import_backups, write
 
@@ -33,6 +34,25 @@ TEXTS = (
     "[ref]: javascript:alert(1)\n[ref]",
     "    indented\n\ttab",
     "a" * 3000,
+)
+# Texts that would add elements, attributes or scripts to a page that does not escape them.
+MARKUP_INJECTIONS = [
+    "<script>canary()</script>",
+    "</p></li></ol><img src=x onerror=canary()>",
+    '" onmouseover="canary()" x="',
+    "<!-- --><![CDATA[ ]]><?php ?>",
+    "&lt;script&gt; &#60; &amp;amp; &notanentity",
+    "javascript:canary() data:text/html,<script>1</script>",
+    'https://example.org/"onclick="canary()//<svg/onload=canary()>',
+    "http://a.b/'><script>canary()</script>",
+    "\x00<\x00script>\x0c\x1b\x7f\x85\ufffe",
+    "\u202e\u2066evil\u2069 https://example.org/\u202egpj.exe",
+    "]]></style></title></textarea></noscript><plaintext>",
+]
+TEXT_OR_MARKUP = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from(MARKUP_INJECTIONS),
+    st.lists(st.sampled_from(MARKUP_INJECTIONS)).map("".join),
 )
 # What the format reads as something else than text, or what an import looks things up by.
 KEPT = {"contentType", "aciString", "transitCdnKey", "backgroundColor"}

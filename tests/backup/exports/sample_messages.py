@@ -69,14 +69,14 @@ def attachment(**more: Any) -> ArchivedAttachment:
 
 
 class Addresses:
-    """Leads to files and messages, as the pages of an export do."""
+    """URLs of files and messages, as in the pages of an export."""
 
     def media(self, attachment: ArchivedAttachment) -> str | None:
         """Return the URL of a file."""
         return None if attachment.path is None else f"../../media/{attachment.path}"
 
     def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
-        """Lead to the picture itself."""
+        """Return the URL of the picture itself."""
         del attachment
         return address
 
@@ -90,7 +90,7 @@ class Addresses:
 
 
 class PageParser(HTMLParser):
-    """Reads a page as a browser does, and fails where it is not what pages are made of."""
+    """An HTML parser that fails on elements and attributes that exported pages never have."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -136,9 +136,9 @@ class PageParser(HTMLParser):
         raise AssertionError(data)
 
     def unknown_decl(self, data: str) -> None:
-        """Refuse what is no HTML."""
+        """Fail on an unknown declaration."""
         raise AssertionError(data)
 
     def handle_pi(self, data: str) -> None:
-        """Refuse what is no HTML."""
+        """Fail on a processing instruction."""
         raise AssertionError(data)

@@ -26,7 +26,7 @@ def row(number: int) -> Row:
 
 
 def test_each_kind_of_column_has_its_type() -> None:
-    """Labels are dictionaries, and times are moments in UTC."""
+    """Labels are dictionary-encoded strings, and times are timestamps in UTC."""
     assert [(field.name, str(field.type)) for field in arrow_schema(TABLE)] == [
         ("text", "string"),
         ("chat", "dictionary<values=string, indices=int32, ordered=0>"),
@@ -37,7 +37,7 @@ def test_each_kind_of_column_has_its_type() -> None:
 
 
 def test_a_batch_holds_the_rows() -> None:
-    """What is not known is null; no rows are an empty batch."""
+    """A batch has the values of its rows, None is null, and no rows give an empty batch."""
     schema = arrow_schema(TABLE)
     batch = record_batch(TABLE, schema, [row(1), (None,) * 5])
     assert batch.schema == schema
@@ -49,7 +49,7 @@ def test_a_batch_holds_the_rows() -> None:
 
 
 def test_a_time_beyond_the_calendar_is_null() -> None:
-    """Readers refuse a whole file for one; a number of that size stays."""
+    """A timestamp beyond the calendar is null, as readers refuse a file with one; an integer stays."""
     schema = arrow_schema(TABLE)
     batch = record_batch(TABLE, schema, [("", "", END, True, ms) for ms in (END - 1, END, 2**62)])
     assert batch.column("sent").is_null().to_pylist() == [False, True, True]
@@ -57,7 +57,7 @@ def test_a_time_beyond_the_calendar_is_null() -> None:
 
 
 def test_rows_that_do_not_fit_are_refused() -> None:
-    """Too few cells, and a value of another type."""
+    """A row with too few cells and a value of another type raise an error."""
     schema = arrow_schema(TABLE)
     with pytest.raises(ValueError, match="zip"):
         record_batch(TABLE, schema, [row(1), ("short",)])
@@ -67,14 +67,14 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 
 @pytest.mark.parametrize(("count", "sizes"), [(0, []), (1, [1]), (4, [4]), (9, [4, 4, 1])])
 def test_rows_are_divided_into_batches(count: int, sizes: list[int]) -> None:
-    """All of them, in their order, and none of the batches is empty."""
+    """The batches have all rows in order, and none of the batches is empty."""
     batches = list(record_batches(TABLE, map(row, range(count)), size=4))
     assert [batch.num_rows for batch in batches] == sizes
     assert [number for batch in batches for number in batch.column("id").to_pylist()] == list(range(count))
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the command that installs it."""
+    """The error without pyarrow has the command that installs the extra."""
     check_pyarrow()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ExtraMissing, match=r"pip install 'holdfast\[parquet\]'"):

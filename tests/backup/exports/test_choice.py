@@ -1,4 +1,4 @@
-"""Which chats are exported."""
+"""Selection of the chats to export."""
 
 import pytest
 
@@ -8,12 +8,12 @@ from holdfast.backup.exports.choice import ChatSelection, selected_chats
 
 
 def test_all_chats_where_none_are_named(opened: Archive) -> None:
-    """In the archive's order."""
+    """A selection without names has all chats in the order of the archive."""
     assert selected_chats(opened, ChatSelection()) == opened.chats()
 
 
 def test_chats_by_name_and_id(opened: Archive) -> None:
-    """Each once, whatever it is called by; one that is not there is an error."""
+    """A chat that is named twice is selected once, and an unknown name raises `NotInArchive`."""
     first, second, *_ = opened.chats()
     assert selected_chats(opened, ChatSelection((second.name, first.id, second.id))) == [first, second]
     with pytest.raises(NotInArchive):
@@ -21,7 +21,7 @@ def test_chats_by_name_and_id(opened: Archive) -> None:
 
 
 def test_chats_with_something_in_the_time(opened: Archive) -> None:
-    """Where dates are given, chats that were silent then are left out."""
+    """A period leaves out chats without messages in it, unless they are named."""
     chats = [chat for chat in opened.chats() if chat.latest_ms]
     latest = max(chats, key=lambda chat: chat.latest_ms or 0)
     assert latest.latest_ms is not None

@@ -27,7 +27,7 @@ def read(folder: Path, name: str, encoding: str) -> list[dict[str, str]]:
 
 
 def test_plain_files_hold_every_text_as_it_is(hostile: Archive, tmp_path: Path) -> None:
-    """For programs."""
+    """Texts in plain CSV files, which are for programs, equal those of the archive."""
     write_csv(hostile, tmp_path / "out", ChatSelection(), plain=True)
     texts = {int(row["id"]): row["text"] for row in read(tmp_path / "out", "messages", "utf-8")}
     expected = dict(hostile.connection.execute("SELECT id, coalesce(text, '') FROM message"))
@@ -35,7 +35,7 @@ def test_plain_files_hold_every_text_as_it_is(hostile: Archive, tmp_path: Path) 
 
 
 def test_no_cell_begins_as_a_formula(hostile: Archive, tmp_path: Path) -> None:
-    """In any table; without what was put before, texts are what they were."""
+    """No cell of any table begins like a formula, and the texts differ by apostrophes only."""
     write_csv(hostile, tmp_path / "out", ChatSelection())
     expected = dict(hostile.connection.execute("SELECT id, coalesce(text, '') FROM message"))
     seen = 0
@@ -52,7 +52,7 @@ def test_no_cell_begins_as_a_formula(hostile: Archive, tmp_path: Path) -> None:
 
 
 def test_no_spreadsheet_that_cuts_elsewhere_finds_a_formula(hostile: Archive, tmp_path: Path) -> None:
-    """Many are told to cut at semicolons, and then take quotes for signs like others."""
+    """No cell begins like a formula if a spreadsheet splits lines at semicolons or tabs."""
     write_csv(hostile, tmp_path / "out", ChatSelection())
     for path in (tmp_path / "out").rglob("*.csv"):
         for cell in re.split(r"[;\t\r\n]", path.read_text("utf-8-sig")):
@@ -65,7 +65,7 @@ def test_no_spreadsheet_that_cuts_elsewhere_finds_a_formula(hostile: Archive, tm
 @example("a;-)")
 @example("a;-1+")
 def test_guarding_only_adds_apostrophes(text: str) -> None:
-    """And leaves what is harmless alone."""
+    """The guard adds apostrophes only, and no formula is left at the start or behind a separator."""
     guard = escape_formulas(text)
     assert guard.replace("'", "") == text.replace("'", "")
     assert not guard.startswith(STARTS)
@@ -74,7 +74,10 @@ def test_guarding_only_adds_apostrophes(text: str) -> None:
 
 @pytest.mark.parametrize("sign", list("=@+-\uff1d\uff20\uff0b\uff0d"))
 def test_full_width_signs_begin_a_formula_too(sign: str) -> None:
-    """Spreadsheets of East Asia read them as the narrow ones: at the start, and behind another separator."""
+    """Full-width signs are escaped like ASCII ones, at the start and behind a separator.
+
+    East Asian spreadsheets read them as the start of a formula.
+    """
     assert escape_formulas(f"{sign}1+1") == f"'{sign}1+1"
     assert escape_formulas(f"  {sign}1") == f"'  {sign}1"
     assert escape_formulas(f"a;{sign}cmd(1)") == f"a;'{sign}cmd(1)"
@@ -87,7 +90,7 @@ def test_harmless_texts_stay_as_they_are() -> None:
 
 
 def test_files_begin_with_what_spreadsheets_know_utf8_by(opened: Archive, tmp_path: Path) -> None:
-    """Plain ones do not, and lines end as RFC 4180 says."""
+    """CSV files begin with a byte order mark, plain ones do not, and lines end in CRLF as in RFC 4180."""
     write_csv(opened, tmp_path / "for-people", ChatSelection())
     write_csv(opened, tmp_path / "plain", ChatSelection(), plain=True)
     for path in (tmp_path / "plain").rglob("*.csv"):
@@ -99,7 +102,7 @@ def test_files_begin_with_what_spreadsheets_know_utf8_by(opened: Archive, tmp_pa
 
 
 def test_duckdb_reads_a_folder(opened: Archive, tmp_path: Path) -> None:
-    """And takes times and truth values for what they are."""
+    """DuckDB reads all messages, and detects timestamps and booleans."""
     write_csv(opened, tmp_path / "out", ChatSelection())
     table = duckdb.sql(f"SELECT id, sent, sms, direction FROM read_csv('{tmp_path}/out/messages/*.csv')")
     assert table is not None
@@ -108,7 +111,7 @@ def test_duckdb_reads_a_folder(opened: Archive, tmp_path: Path) -> None:
 
 
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
-    """What is there stays."""
+    """A second CSV export of the same archive leaves all files unchanged."""
     first = write_csv(opened, tmp_path / "out", ChatSelection())
     second = write_csv(opened, tmp_path / "out", ChatSelection())
     assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)

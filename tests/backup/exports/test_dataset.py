@@ -15,7 +15,7 @@ from tests.backup.archives.histories import copies, write
 
 
 def test_batches_hold_what_an_export_to_parquet_holds(opened: Archive, tmp_path: Path) -> None:
-    """Every table, with its types and all its rows."""
+    """Every table has the schema and the rows of the Parquet export."""
     hb.export(opened, tmp_path / "out", "parquet", media=False)
     with hb.dataset(opened) as dataset:
         assert dataset.tables == tuple(table.name for table in TABLES)
@@ -30,7 +30,7 @@ def test_batches_hold_what_an_export_to_parquet_holds(opened: Archive, tmp_path:
 
 
 def test_a_backup_is_read_without_leaving_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The archive it is imported into is gone afterwards; DuckDB counts what is in it."""
+    """The temporary archive of a backup is deleted afterwards, and DuckDB counts all its messages."""
     source = write(tmp_path / "one", *copies(100))
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -46,7 +46,7 @@ def test_a_backup_is_read_without_leaving_anything(tmp_path: Path, monkeypatch: 
 
 
 def test_a_path_to_an_archive_is_opened(tmp_path: Path) -> None:
-    """By its content, as `export` does."""
+    """A path is recognised as an archive by its content, as by `export`."""
     source = write(tmp_path / "one", *copies(30))
     with hb.archive(tmp_path / "chats.db", create=True) as archive, hb.open(source) as backup:
         archive.add(backup)
@@ -55,7 +55,7 @@ def test_a_path_to_an_archive_is_opened(tmp_path: Path) -> None:
 
 
 def test_an_unknown_table_is_refused(opened: Archive) -> None:
-    """The refusal names those there are."""
+    """The error of an unknown table lists the tables that exist."""
     with (
         hb.dataset(opened) as dataset,
         pytest.raises(KeyError, match="there is no table letters; there are messages"),
@@ -64,7 +64,7 @@ def test_an_unknown_table_is_refused(opened: Archive) -> None:
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is imported."""
+    """The error without pyarrow names the extra, before the source is opened."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(hb.ExtraMissing, match="holdfast\\[parquet\\]"):
         hb.dataset(tmp_path / "nowhere")

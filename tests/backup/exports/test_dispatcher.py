@@ -46,7 +46,7 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, KeyMaterial]:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_is_written_and_the_next_time_left_alone(opened: Archive, tmp_path: Path, form: Form) -> None:
-    """Progress counts every message once."""
+    """A second export of each form writes nothing, and progress never exceeds the number of messages."""
     progress: list[tuple[int, int]] = []
     first = export(opened, tmp_path / "out", form, progress=lambda *now: progress.append(now))
     assert first.written > 10
@@ -61,7 +61,7 @@ def test_each_form_is_written_and_the_next_time_left_alone(opened: Archive, tmp_
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_later_snapshot_changes_only_what_it_has_to(tmp_path: Path, form: Form) -> None:
-    """What is then in the folder is what a first export would write."""
+    """After another import, an export into the same folder equals a new export."""
     import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies(100)))
     with archives.open(tmp_path / "a.db") as opened:
         first = export(opened, tmp_path / "out", form)
@@ -96,7 +96,7 @@ def test_only_what_was_chosen_is_written(tmp_path: Path) -> None:
 def test_a_backup_is_exported_like_an_archive_of_it(
     phone: tuple[Path, KeyMaterial], tmp_path: Path, form: Form
 ) -> None:
-    """With its attachments, and leaving nothing else behind."""
+    """The export of a backup equals that of an archive, attachments included, and leaves no other files."""
     folder, keys = phone
     problems: list[str] = []
     with backup.open(folder, keys) as source:
@@ -118,7 +118,7 @@ def test_a_backup_is_exported_like_an_archive_of_it(
 def test_long_texts_are_whole_in_every_form(
     phone: tuple[Path, KeyMaterial], tmp_path: Path, form: Form, *, media: bool
 ) -> None:
-    """Although messages have no more than their beginning, and the rest lies among the attachments."""
+    """The end of a long text, which is stored as an attachment, is part of the export with or without media."""
     folder, keys = phone
     with backup.open(folder, keys) as reader:
         long = (attachment for pointer, attachment in kept(reader) if pointer.path.endswith(".longText"))
@@ -134,7 +134,7 @@ def test_long_texts_are_whole_in_every_form(
 
 
 def test_media_are_left_out_when_they_are_not_wanted(phone: tuple[Path, KeyMaterial], tmp_path: Path) -> None:
-    """And those of chats that were not chosen always."""
+    """An export without media has no media files, and one of a single chat has fewer than one of all."""
     folder, keys = phone
     with backup.open(folder, keys) as source:
         export_backup(source, tmp_path / "none", "json", media=False)
@@ -148,7 +148,7 @@ def test_media_are_left_out_when_they_are_not_wanted(phone: tuple[Path, KeyMater
 
 
 def test_a_missing_attachment_is_told_and_stops_nothing(phone: tuple[Path, KeyMaterial], tmp_path: Path) -> None:
-    """Messages name it all the same."""
+    """A missing attachment is reported once, and its message says that it is not in the export."""
     folder, keys = phone
     problems: list[str] = []
     shutil.copytree(folder, tmp_path / "copy")
@@ -163,7 +163,7 @@ def test_a_missing_attachment_is_told_and_stops_nothing(phone: tuple[Path, KeyMa
 def test_what_cannot_work_is_refused_before_anything_is_made(
     phone: tuple[Path, KeyMaterial], opened: Archive, tmp_path: Path
 ) -> None:
-    """A folder of somebody else's files, and a chat that is not there."""
+    """A folder with other files and an unknown chat are refused, and no file is created."""
     folder, keys = phone
     other_file = tmp_path / "mine"
     other_file.mkdir()
@@ -183,7 +183,7 @@ def test_what_cannot_work_is_refused_before_anything_is_made(
 def test_an_export_that_fails_in_the_middle_is_completed_by_the_next(
     opened: Archive, tmp_path: Path, form: Form
 ) -> None:
-    """Nothing half written has a name."""
+    """After an interrupted export, the next one into the same folder equals a new export."""
 
     def stop(count: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -197,7 +197,7 @@ def test_an_export_that_fails_in_the_middle_is_completed_by_the_next(
 
 
 def test_what_is_imported_meanwhile_is_for_the_next_export(tmp_path: Path) -> None:
-    """An export tells of one moment, and an import waits for it."""
+    """An export reads one state of the archive, and another connection cannot write during it."""
     import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies(300)))
     second = write_later(tmp_path / "two", random.Random(1), days=2, messages=300)
     refused: list[str] = []
@@ -222,7 +222,7 @@ def test_what_is_imported_meanwhile_is_for_the_next_export(tmp_path: Path) -> No
 
 
 def test_an_archive_that_is_damaged_or_being_written_is_said_to_be(tmp_path: Path) -> None:
-    """Not a mistake of ours."""
+    """A locked archive raises `ArchiveBusy`, and a missing table raises `ArchiveError` with its name."""
     import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies(60)))
     with archives.open(tmp_path / "a.db") as opened:
         opened.connection.execute("PRAGMA busy_timeout = 0")

@@ -37,12 +37,12 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def modification_times(folder: Path) -> dict[str, int]:
-    """Read when each file was made: a file that is written again is another one."""
+    """Read the inode of each file, which changes when the file is written again."""
     return {path.name: path.stat().st_ino for path in folder.rglob("*.html")}
 
 
 def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
-    """Only what differs is written, and what is no longer there is removed."""
+    """Only files that differ are written, and files that are no longer exported are removed."""
     assert export(tmp_path / "out", FIRST) == ExportSummary(3, 0, 0)
     before = modification_times(tmp_path / "out")
     assert export(tmp_path / "out", FIRST) == ExportSummary(0, 3, 0)
@@ -55,7 +55,7 @@ def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
 
 
 def test_a_file_changed_by_hand_is_written_again(tmp_path: Path) -> None:
-    """It is noticed by its size or its time."""
+    """A file with another size or modification time and a missing file are written again."""
     export(tmp_path / "out", FIRST)
     (tmp_path / "out/index.html").write_bytes(b"changed")
     (tmp_path / "out/chats/a/1.html").write_bytes(b"TWO")
@@ -66,7 +66,7 @@ def test_a_file_changed_by_hand_is_written_again(tmp_path: Path) -> None:
 
 
 def test_files_of_others_are_never_touched(tmp_path: Path) -> None:
-    """Neither removed, nor replaced; one that was ours and was changed is not removed either."""
+    """Other files are neither removed nor replaced, and an exported file changed by hand is not removed."""
     out = tmp_path / "out"
     export(out, FIRST)
     (out / "notes.txt").write_text("mine")
@@ -79,7 +79,7 @@ def test_files_of_others_are_never_touched(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
-    """The error says what to do; the folder stays as it was."""
+    """The error of a folder with other files asks for a new or empty one, and the folder is unchanged."""
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ExportRefused, match="name a new or an empty folder"):
         ExportFolder(tmp_path, "html")
@@ -87,7 +87,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_export_of_another_form_is_refused(tmp_path: Path) -> None:
-    """Nobody loses one export by making another."""
+    """A folder with an export of another form is refused, and its files are unchanged."""
     export(tmp_path / "out", FIRST, "html")
     with pytest.raises(ExportRefused, match="holds an export to html"):
         export(tmp_path / "out", FIRST, "markdown")
@@ -95,7 +95,7 @@ def test_an_export_of_another_form_is_refused(tmp_path: Path) -> None:
 
 
 def test_two_exports_at_once_are_refused(tmp_path: Path) -> None:
-    """The second is told that there is a first."""
+    """A second export into the same folder at the same time is refused."""
     with (
         ExportFolder(tmp_path / "out", "html"),
         pytest.raises(ExportRefused, match="another export is being written"),
@@ -125,7 +125,7 @@ def test_two_exports_at_once_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
-    """What could is refused before anything is written."""
+    """Absolute paths, "..", reserved names and names of the manifest are not valid names of files."""
     with (
         ExportFolder(tmp_path / "out", "html") as folder,
         pytest.raises(ValueError, match="not a valid name for a file"),
@@ -134,7 +134,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
 
 
 def test_names_that_some_disks_take_for_one_are_refused(tmp_path: Path) -> None:
-    """One would overwrite the other there."""
+    """Names that differ in case only are refused, as they are one file on some file systems."""
     with ExportFolder(tmp_path / "out", "html") as folder:
         folder.put("Ada.html", b"")
         with pytest.raises(ValueError, match="the same file on some file systems"):
@@ -142,7 +142,7 @@ def test_names_that_some_disks_take_for_one_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path) -> None:
-    """Nothing is written through it and nothing removed."""
+    """Nothing is written or removed through a symbolic link in the folder."""
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     export(out, FIRST)
     (out / "chats/a").rename(elsewhere)
@@ -158,7 +158,7 @@ def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path) -> None:
 
 
 def test_a_list_from_somebody_else_removes_nothing_outside(tmp_path: Path) -> None:
-    """Its names are checked like all others."""
+    """A path outside the folder in the manifest is ignored, and its file is not removed."""
     victim = tmp_path / "victim.txt"
     victim.write_text("precious")
     export(tmp_path / "out", FIRST)
@@ -172,7 +172,7 @@ def test_a_list_from_somebody_else_removes_nothing_outside(tmp_path: Path) -> No
 
 
 def test_a_later_version_is_not_written_over(tmp_path: Path) -> None:
-    """Its list may mean something this version does not know."""
+    """A folder with a manifest of a later version is refused, and its files are unchanged."""
     export(tmp_path / "out", FIRST)
     manifest = tmp_path / "out" / MANIFEST
     manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
@@ -182,7 +182,7 @@ def test_a_later_version_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_pieces_and_streams_are_compared_too(tmp_path: Path) -> None:
-    """However content is given, the same is not written again."""
+    """Content given in pieces or written to a stream is not written again if it is the same."""
     out = tmp_path / "out"
     for expected in (ExportSummary(2, 0, 0), ExportSummary(0, 2, 0)):
         with ExportFolder(out, "csv") as folder:
@@ -194,7 +194,7 @@ def test_pieces_and_streams_are_compared_too(tmp_path: Path) -> None:
 
 
 def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path: Path) -> None:
-    """And no half file under any name."""
+    """An exception while a file is written leaves the old file and no temporary one."""
     out = tmp_path / "out"
     export(out, {"a.csv": b"old"})
     with (
@@ -210,7 +210,7 @@ def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path: Path) -> N
 
 
 def test_media_are_placed_once(tmp_path: Path) -> None:
-    """As links where that can be, and not read again."""
+    """Media files are hard links, are placed once, and are replaced if the source has changed."""
     source = tmp_path / "store" / "abc.jpg"
     source.parent.mkdir()
     source.write_bytes(b"picture")
@@ -230,7 +230,7 @@ def test_media_are_placed_once(tmp_path: Path) -> None:
 
 
 def test_media_with_a_name_for_their_content_may_move(tmp_path: Path) -> None:
-    """A store that is made anew each time gives the same files."""
+    """A media file with the same digest is not placed again if its source has moved."""
     out = tmp_path / "out"
     for store, expected in (("one", ExportSummary(1, 0, 0)), ("two", ExportSummary(0, 1, 0))):
         (tmp_path / store).write_bytes(b"picture")
@@ -241,7 +241,7 @@ def test_media_with_a_name_for_their_content_may_move(tmp_path: Path) -> None:
 
 
 def test_where_no_link_can_be_made_media_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a disk that knows no links."""
+    """Media files are copied if the file system refuses hard links."""
 
     def refused(*_args: object, **_more: object) -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -256,14 +256,14 @@ def test_where_no_link_can_be_made_media_are_copied(tmp_path: Path, monkeypatch:
 
 
 def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
-    """Conversations are nobody else's."""
+    """All files and folders of an export have no permissions for group and others."""
     export(tmp_path / "out", FIRST)
     for path in [tmp_path / "out", *(tmp_path / "out").rglob("*")]:
         assert path.stat().st_mode & 0o077 == 0
 
 
 def test_a_disk_that_fails_is_told_in_words(tmp_path: Path) -> None:
-    """Not with a traceback of the system's."""
+    """A path that cannot be created and a missing media file raise `UnwritableBackup`."""
     (tmp_path / "file").write_text("")
     with pytest.raises(UnwritableBackup, match="cannot be written"):
         ExportFolder(tmp_path / "file" / "out", "html")
@@ -296,7 +296,7 @@ with ExportFolder(Path(sys.argv[1]), "html") as folder:
 
 @pytest.mark.parametrize("last", [40, 130, 250, 380, 480, 560])
 def test_killed_anywhere_the_next_run_completes_it(tmp_path: Path, last: int) -> None:
-    """Every file is whole at any time, and afterwards there is what an undisturbed export gives."""
+    """After a kill every file is whole, and the next export completes the folder."""
     out = tmp_path / "out"
     old = {"index.html": b"same", "chats/0.html": b"old", "chats/9.html": b"gone"}
     export(out, old)
@@ -319,7 +319,7 @@ NAMES = st.sampled_from(["a", "b", "c/a", "c/b", "d/e/f"])
 def test_the_folder_is_always_the_last_export(
     tmp_path_factory: pytest.TempPathFactory, exports: list[dict[str, bytes]]
 ) -> None:
-    """Whatever was exported before, and the counts say what was done."""
+    """After any sequence of exports the folder equals the last one, and the counts are right."""
     out = tmp_path_factory.mktemp("exports") / "out"
     before: dict[str, bytes] = {}
     for files in exports:

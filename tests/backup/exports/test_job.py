@@ -32,7 +32,7 @@ def read(job: Job) -> list[schemas.ExportedMessage]:
 
 
 def test_all_of_an_archive_is_read_and_counted(opened: Archive, folder: ExportFolder) -> None:
-    """Progress is told now and then, not for each message; everybody is part of the export."""
+    """Progress is reported every 256 messages, and an export of everything is not limited to some people."""
     progress: list[tuple[int, int]] = []
     job = Job(opened, folder, ChatSelection(), media=False, progress=lambda *now: progress.append(now))
     job.total = 400
@@ -46,7 +46,7 @@ def test_all_of_an_archive_is_read_and_counted(opened: Archive, folder: ExportFo
 def test_of_a_chosen_chat_those_who_occur_in_it_are_part_of_the_export(
     opened: Archive, folder: ExportFolder
 ) -> None:
-    """The chat itself, the members of a group, and whoever is named in a message."""
+    """The people of a selected chat are the chat itself, the members of the group and the authors."""
     group = max((chat for chat in opened.chats() if chat.kind == "group"), key=lambda chat: chat.messages)
     job = Job(opened, folder, ChatSelection(chats=(group.id,)), media=False)
     assert not job.is_whole
@@ -65,7 +65,7 @@ def test_of_a_chosen_chat_those_who_occur_in_it_are_part_of_the_export(
 
 
 def test_everybody_who_is_named_in_a_message_is_involved() -> None:
-    """In quotes, reactions, receipts, mentions, calls and votes, also of earlier revisions."""
+    """The recipients of a message include those in its quote, reactions, deletion and revisions."""
     named = {
         "author_id": 1,
         "quote": {"author_id": 2, "author": "", "type": "NORMAL"},

@@ -1,54 +1,22 @@
 """Export to JSON Lines: every record is valid and complete, and has no secrets."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports import schemas
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.jsonl import schema_text, write_json
 from holdfast.backup.exports.message_records import messages
+from tests.backup.exports.json_records import SCHEMA, check_records, read_records
 from tests.conftest import ROOT
-
-SCHEMA = schemas.json_schema()
-VALIDATORS = {
-    one["properties"]["record"]["enum"][0]: Draft202012Validator(
-        {**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{name}"}]}
-    )
-    for name, one in SCHEMA["$defs"].items()
-    if "record" in one["properties"]
-}
-
-
-def lines(folder: Path) -> Iterator[bytes]:
-    """Read every record of an export."""
-    for path in sorted(folder.rglob("*.jsonl")):
-        yield from path.read_bytes().splitlines()
-    yield (folder / "export.json").read_bytes()
-
-
-def records(folder: Path, kind: str) -> list[dict[str, Any]]:
-    """Read the records of one kind."""
-    return [record for record in map(json.loads, lines(folder)) if record["record"] == kind]
-
-
-def check(folder: Path) -> None:
-    """Validate every record against the schema and the record classes."""
-    for line in lines(folder):
-        record = json.loads(line)
-        VALIDATORS[record["record"]].validate(record)
-        read = msgspec.json.decode(line, type=schemas.Line)
-        assert json.loads(msgspec.json.encode(read)) == record
 
 
 def test_the_schema_is_published() -> None:
-    """As a part of the package and of the documentation, and it is a schema."""
+    """The schema in the package and the documentation is the generated one, and is a valid JSON Schema."""
     Draft202012Validator.check_schema(SCHEMA)
     assert (ROOT / "docs/reference/exports.schema.json").read_bytes() == schema_text()
     assert (ROOT / "src/holdfast/backup/exports/schema.json").read_bytes() == schema_text()
@@ -56,32 +24,32 @@ def test_the_schema_is_published() -> None:
 
 @pytest.mark.parametrize("which", ["opened", "two_snapshots", "hostile"])
 def test_every_record_is_valid(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """Of every message, chat and person, also hostile ones."""
+    """Every message, chat and person has a record that fits the schema, also in an archive of hostile texts."""
     archive: Archive = request.getfixturevalue(which)
     write_json(archive, tmp_path / "out", ChatSelection())
-    check(tmp_path / "out")
+    check_records(tmp_path / "out")
     assert (tmp_path / "out" / "schema.json").read_bytes() == schema_text()
-    (head,) = records(tmp_path / "out", "export")
+    (head,) = read_records(tmp_path / "out", "export")
     assert (head["format"], head["version"]) == ("holdfast-export", 1)
-    ids = {record["id"] for record in records(tmp_path / "out", "message")}
+    ids = {record["id"] for record in read_records(tmp_path / "out", "message")}
     assert ids == {number for (number,) in archive.connection.execute("SELECT id FROM message")}
-    assert len(records(tmp_path / "out", "chat")) == len(archive.chats())
+    assert len(read_records(tmp_path / "out", "chat")) == len(archive.chats())
     (people,) = archive.connection.execute("SELECT count(*) FROM recipient").fetchone()
     kinds = ("person", "group", "distribution_list", "call_link", "other")
-    assert sum(len(records(tmp_path / "out", kind)) for kind in kinds) == people
+    assert sum(len(read_records(tmp_path / "out", kind)) for kind in kinds) == people
 
 
 def test_texts_come_out_as_they_are(hostile: Archive, tmp_path: Path) -> None:
-    """To the last sign."""
+    """Texts of messages are exported unchanged, also hostile ones."""
     write_json(hostile, tmp_path / "out", ChatSelection())
-    texts = {record["id"]: record.get("text") for record in records(tmp_path / "out", "message")}
+    texts = {record["id"]: record.get("text") for record in read_records(tmp_path / "out", "message")}
     assert texts == dict(hostile.connection.execute("SELECT id, text FROM message"))
 
 
 def test_files_are_named_where_they_are(opened: Archive, tmp_path: Path) -> None:
-    """A chat lists the files its messages are in."""
+    """A chat lists the files that its messages are in, in order."""
     write_json(opened, tmp_path / "out", ChatSelection())
-    for chat in records(tmp_path / "out", "chat"):
+    for chat in read_records(tmp_path / "out", "chat"):
         ids = [
             json.loads(line)["id"]
             for name in chat.get("files", ())
@@ -91,7 +59,7 @@ def test_files_are_named_where_they_are(opened: Archive, tmp_path: Path) -> None
 
 
 def test_no_key_is_exported(opened: Archive, tmp_path: Path) -> None:
-    """Nor anything else that opens or joins something."""
+    """No file of an export contains a key or an invite password of the archive."""
     write_json(opened, tmp_path / "out", ChatSelection())
     content = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
     secrets = {
@@ -115,7 +83,7 @@ def test_no_key_is_exported(opened: Archive, tmp_path: Path) -> None:
 
 
 def test_the_same_archive_gives_the_same_bytes(opened: Archive, tmp_path: Path) -> None:
-    """And a second export into one folder writes nothing."""
+    """Two exports are equal byte for byte, and a second one into the same folder writes nothing."""
     first = write_json(opened, tmp_path / "one", ChatSelection())
     write_json(opened, tmp_path / "two", ChatSelection())
     for path in (tmp_path / "one").rglob("*"):
@@ -126,19 +94,19 @@ def test_the_same_archive_gives_the_same_bytes(opened: Archive, tmp_path: Path) 
 
 
 def test_of_a_chosen_chat_only_those_who_occur_in_it_are_told(opened: Archive, tmp_path: Path) -> None:
-    """An export that is given away holds no address book, and no settings."""
+    """An export of one chat has its people only, not the whole address book, and no account settings."""
     chat = min(
         (entry for entry in opened.chats() if entry.kind == "contact" and entry.messages),
         key=lambda entry: entry.messages,
     )
     write_json(opened, tmp_path / "out", ChatSelection(chats=(chat.id,)))
-    check(tmp_path / "out")
-    assert {entry["chat_id"] for entry in records(tmp_path / "out", "message")} == {chat.id}
-    assert [entry["id"] for entry in records(tmp_path / "out", "chat")] == [chat.id]
-    people = {entry["id"] for entry in records(tmp_path / "out", "person")}
+    check_records(tmp_path / "out")
+    assert {entry["chat_id"] for entry in read_records(tmp_path / "out", "message")} == {chat.id}
+    assert [entry["id"] for entry in read_records(tmp_path / "out", "chat")] == [chat.id]
+    people = {entry["id"] for entry in read_records(tmp_path / "out", "person")}
     assert chat.id in people
     assert len(people) < len(opened.people())
-    (head,) = records(tmp_path / "out", "export")
+    (head,) = read_records(tmp_path / "out", "export")
     assert head["chats"] == [chat.id]
     assert "settings" not in head["accounts"][0]
     assert not (tmp_path / "out" / "account.jsonl").exists()

@@ -21,7 +21,7 @@ OURS = {"h1", "h2", "p", "a", "strong", "em", "br", "hr", "ul", "li", "blockquot
 
 
 class Page(HTMLParser):
-    """The text, the elements and the addresses of a page."""
+    """The text, the elements and the links of a rendered page."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -44,7 +44,7 @@ class Page(HTMLParser):
         self.text += data
 
     def handle_comment(self, data: str) -> None:
-        """Refuse a comment, which nobody would see."""
+        """Fail on a comment."""
         raise AssertionError(data)
 
 
@@ -55,7 +55,7 @@ def without_separators(text: str) -> str:
 
 @pytest.mark.parametrize("renderer", RENDERERS)
 def test_hostile_texts_stay_texts(hostile: Archive, tmp_path: Path, renderer: MarkdownIt) -> None:
-    """Every text is there to read, every element is ours, and every address is a file of the export."""
+    """Every text is readable, no other element is rendered, and every link leads to a file of the export."""
     write_markdown(hostile, tmp_path / "out", ChatSelection())
     visible = ""
     for path in (tmp_path / "out").rglob("*.md"):
@@ -70,14 +70,14 @@ def test_hostile_texts_stay_texts(hostile: Archive, tmp_path: Path, renderer: Ma
 
 
 def test_no_file_steers_a_terminal(hostile: Archive, tmp_path: Path) -> None:
-    """Whoever prints one sees what was written and nothing else."""
+    """No file has control characters other than tabs and line feeds."""
     write_markdown(hostile, tmp_path / "out", ChatSelection())
     for path in (tmp_path / "out").rglob("*.md"):
         assert not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", path.read_bytes())
 
 
 def test_every_message_is_there_once_and_in_its_order(two_snapshots: Archive, tmp_path: Path) -> None:
-    """With who wrote it and when, or what happened."""
+    """Every message has a heading with its time, in the order of the chat."""
     write_markdown(two_snapshots, tmp_path / "out", ChatSelection())
     headings = re.compile(r"^(?:\*\*.+?\*\* |\*)(?:\d{4}-\d\d-\d\d )?(\d\d:\d\d)", re.MULTILINE)
     times = Times()
@@ -89,7 +89,7 @@ def test_every_message_is_there_once_and_in_its_order(two_snapshots: Archive, tm
 
 
 def test_everything_that_hangs_on_a_message_is_told(two_snapshots: Archive, tmp_path: Path) -> None:
-    """Quotes, polls, cards, reactions, earlier wordings, files, and that it is gone."""
+    """Quotes, polls, cards, reactions, earlier texts, missing files and vanished messages are written."""
     write_markdown(two_snapshots, tmp_path / "out", ChatSelection())
     text = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.md"))
     for sign in ("\n> **", "**Poll: ", "- phone", "Reactions: ", "> *At ", "no longer there since", "edited"):
@@ -98,7 +98,7 @@ def test_everything_that_hangs_on_a_message_is_told(two_snapshots: Archive, tmp_
 
 
 def test_files_stay_small(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A year that is too large is cut into months, a month into days; each leads to its neighbours."""
+    """A year with many messages is split into months, a month into days, and no link is broken."""
     monkeypatch.setattr(markdown, "MAX_MESSAGES", 5)
     write_markdown(opened, tmp_path / "out", ChatSelection())
     names = {path.stem for path in (tmp_path / "out" / "chats").rglob("*.md")} - {"index"}
@@ -109,7 +109,7 @@ def test_files_stay_small(opened: Archive, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_times_are_told_in_a_zone(opened: Archive, tmp_path: Path) -> None:
-    """Which the first page names."""
+    """Times are written in the selected zone, which the index names."""
     write_markdown(opened, tmp_path / "out", ChatSelection(), zone=ZoneInfo("Asia/Tokyo"))
     assert "Asia/Tokyo" in (tmp_path / "out" / "index.md").read_text()
     times = Times(ZoneInfo("Asia/Tokyo"))
@@ -120,7 +120,7 @@ def test_times_are_told_in_a_zone(opened: Archive, tmp_path: Path) -> None:
 
 
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
-    """And a choice of dates keeps what is in it."""
+    """A second Markdown export of the same archive leaves all files unchanged."""
     first = write_markdown(opened, tmp_path / "out", ChatSelection())
     second = write_markdown(opened, tmp_path / "out", ChatSelection())
     assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)

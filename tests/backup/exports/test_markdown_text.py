@@ -48,7 +48,7 @@ TEXTS = st.lists(SIGNS | PARTS | st.characters(exclude_categories=["Cs"]), max_s
 
 
 class TextParser(HTMLParser):
-    """What a page shows: its text, with breaks as such, and its elements."""
+    """An HTML parser that collects the text of a page, with line breaks, and its elements."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -61,7 +61,7 @@ class TextParser(HTMLParser):
         assert not attrs
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element without content; the line that follows a break stands for it."""
+        """Record an element without content."""
         self.handle_starttag(tag, attrs)
 
     def handle_data(self, data: str) -> None:
@@ -69,7 +69,7 @@ class TextParser(HTMLParser):
         self.text += data
 
     def handle_comment(self, data: str) -> None:
-        """Refuse a comment, which nobody would see."""
+        """Fail on a comment."""
         raise AssertionError(data)
 
 
@@ -90,7 +90,7 @@ def parse(html: str) -> TextParser:
 @example("\ta\n\u3000")
 @example("\x1b[31m\x00")
 def test_a_text_comes_out_as_it_went_in(renderer: MarkdownIt, text: str) -> None:
-    """With no element but paragraphs and the breaks that are in it."""
+    """An escaped text is rendered unchanged, as one paragraph with its line breaks."""
     page = parse(renderer.render(f"**Ada**\n\n{block(text)}\n\nend\n"))
     assert page.text == (f"Ada\n{normalize(text)}\nend\n" if text else "Ada\nend\n")
     assert set(page.elements) <= {"p", "br", "strong"}
@@ -101,7 +101,7 @@ def test_a_text_comes_out_as_it_went_in(renderer: MarkdownIt, text: str) -> None
 @settings(max_examples=examples(60), deadline=None)
 @given(text=TEXTS)
 def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> None:
-    """Whatever its lines begin with."""
+    """A text in a block quote stays one paragraph of it, whatever its lines begin with."""
     page = parse(renderer.render(f"{prefix_lines('x ' + block(text), '> ')}\n\nafter"))
     assert page.elements[:2] == ["blockquote", "p"]
     assert set(page.elements) <= {"blockquote", "p", "br"}
@@ -113,7 +113,10 @@ def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> No
 @example(name="\u2066")
 @given(name=TEXTS)
 def test_a_name_stays_in_its_place(renderer: MarkdownIt, name: str) -> None:
-    """In a heading, a list, a label, and in bold; directional controls do not count."""
+    """A name in a heading, a list, a link or bold text adds no element and is shown unchanged.
+
+    Directional controls are ignored in the comparison.
+    """
     plain = " ".join(CONTROLS.sub("", normalize(name)).split())
     for template, write, elements in (
         ("# {}", heading, ["h1"]),
@@ -130,7 +133,7 @@ def test_a_name_stays_in_its_place(renderer: MarkdownIt, name: str) -> None:
 
 
 def test_addresses_and_sums_stay_readable() -> None:
-    """What is no markup is not escaped."""
+    """Characters that are no markup where they are, are not escaped."""
     for text in (
         "https://example.org/snake_case?a=1&b=2#c",
         "1 < 2 > 1",
@@ -142,7 +145,7 @@ def test_addresses_and_sums_stay_readable() -> None:
 
 
 class LinkParser(TextParser):
-    """A page on which there may be links."""
+    """A parser of pages that may have links."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note an element."""
@@ -169,7 +172,7 @@ RANGES = st.lists(
 @example("a`b", [ExportedTextRange(1, 2, "MONOSPACE")])
 @example("ab", [ExportedTextRange(0, 2, "STRIKETHROUGH"), ExportedTextRange(0, 1, "BOLD")])
 def test_styles_change_no_text(text: str, ranges: list[ExportedTextRange]) -> None:
-    """However they overlap; and they are shown as styles, not as signs."""
+    """Overlapping styles leave the text unchanged, and are rendered as elements."""
     page = parse(GFM.render(f"x\n\n{block(text, ranges)}"))
     visible = page.text.removeprefix("x\n").rstrip("\n")
     if any(text_range.style == "SPOILER" for text_range in ranges):
@@ -179,7 +182,7 @@ def test_styles_change_no_text(text: str, ranges: list[ExportedTextRange]) -> No
 
 
 def test_styles_are_shown() -> None:
-    """Each as what it is."""
+    """Each style has its Markdown syntax, and a spoiler is put between double bars."""
     ranges = [ExportedTextRange(n * 2, 1, style) for n, style in enumerate(STYLES)]
     html = GFM.render(block("a b c d e", ranges))
     expected = "<strong>a</strong> <em>b</em> ||c|| <s>d</s> <code>e</code>"
@@ -187,12 +190,12 @@ def test_styles_are_shown() -> None:
 
 
 def test_places_count_as_the_format_counts_them() -> None:
-    """An emoji is two units long."""
+    """The offsets of ranges count UTF-16 units, of which an emoji has two."""
     assert GFM.render(block("😀bold😀", [ExportedTextRange(2, 4, "BOLD")])) == "<p>😀<strong>bold</strong>😀</p>\n"
 
 
 def test_mentions_become_names() -> None:
-    """Also hostile ones."""
+    """Mentions become escaped names, and an unknown person becomes "Unknown"."""
     ranges = [
         ExportedTextRange(0, 1, mention_id=1, mention="*Ada*"),
         ExportedTextRange(5, 1, mention_aci="unknown"),

@@ -1,4 +1,4 @@
-"""The files of attachments."""
+"""Attachment files of an export."""
 
 from pathlib import Path
 
@@ -29,13 +29,13 @@ DIGEST = "ab" * 32
     ],
 )
 def test_only_what_cannot_run_is_shown(content_type: str | None, display: str, extension: str) -> None:
-    """HTML and SVG are files that a browser saves and does not open."""
+    """HTML, SVG and scripts are downloads with the extension .bin, which a browser does not open."""
     assert display_kind(attachment(content_type=content_type)) == display
     assert extension_of(content_type) == extension
 
 
 def test_files_are_placed_once_under_their_content(archive_file: Path, tmp_path: Path) -> None:
-    """Pictures by their content alone, others so that their name can still be read."""
+    """Images are named by their digest, and other files also keep their escaped name."""
     with archives.open(archive_file) as opened:
         opened.path = tmp_path / "chats.db"
         store = opened.media_folder / "ab"
@@ -55,7 +55,7 @@ def test_files_are_placed_once_under_their_content(archive_file: Path, tmp_path:
 
 @pytest.mark.parametrize("path", ["../../../etc/passwd", "/etc/passwd", "ab/../../../secretsecretsecret", "x", ""])
 def test_no_path_of_an_archive_leads_out_of_its_folder(archive_file: Path, tmp_path: Path, path: str) -> None:
-    """An archive may come from anybody."""
+    """Absolute paths and paths with ".." are not exported, because an archive may come from anybody."""
     (tmp_path / "secretsecretsecret").write_text("secret")
     with archives.open(archive_file) as opened:
         opened.path = tmp_path / "a" / "chats.db"

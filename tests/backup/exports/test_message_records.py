@@ -48,13 +48,13 @@ def all_messages(archive: Archive) -> list[schemas.ExportedMessage]:
 
 
 def test_every_table_of_messages_is_told() -> None:
-    """A new table needs a decision."""
+    """A new table of message parts fails here until it is exported."""
     assert set(TOLD) == {*CHILDREN, "message_change"}
 
 
 @pytest.mark.parametrize("table", TOLD)
 def test_every_row_is_told(two_snapshots: Archive, table: str) -> None:
-    """Of every table that belongs to messages."""
+    """Every row of the tables of message parts is part of the exported messages."""
     rows = two_snapshots.connection.execute(f"SELECT message_id, count(*) FROM {table} GROUP BY 1")
     expected = dict(rows.fetchall())
     actual = {message.id: int(TOLD[table](message)) for message in all_messages(two_snapshots)}
@@ -62,7 +62,7 @@ def test_every_row_is_told(two_snapshots: Archive, table: str) -> None:
 
 
 def test_receipts_are_told(two_snapshots: Archive) -> None:
-    """As the record that a message was read from says them."""
+    """The times of exported receipts equal those of the original record."""
     count = 0
     for message in all_messages(two_snapshots):
         record = ChatItem.FromString(two_snapshots.record(message.id))
@@ -73,7 +73,7 @@ def test_receipts_are_told(two_snapshots: Archive) -> None:
 
 
 def test_columns_of_a_message_are_told(two_snapshots: Archive) -> None:
-    """By their names."""
+    """Exported messages have the columns of the table under the same names."""
     two_snapshots.connection.row_factory = sqlite3.Row
     rows = two_snapshots.connection.execute("SELECT * FROM message").fetchall()
     two_snapshots.connection.row_factory = None
@@ -91,7 +91,7 @@ def test_columns_of_a_message_are_told(two_snapshots: Archive) -> None:
 
 
 def test_files_are_named_by_whoever_places_them(opened: Archive) -> None:
-    """And by nobody where none are wanted."""
+    """An attachment has the file name that the media callback returns, and none without a callback."""
     chats = opened.chats()
     for chat in chats:
         for message in messages(opened, chat.id, media=lambda file: f"media/{file.role}"):
@@ -100,7 +100,7 @@ def test_files_are_named_by_whoever_places_them(opened: Archive) -> None:
 
 
 def test_times_are_written_in_utc() -> None:
-    """Unless no calendar has them."""
+    """A time is written in ISO 8601 in UTC, and one beyond the calendar is None."""
     assert iso_time(1_700_000_000_123) == "2023-11-14T22:13:20.123Z"
     assert iso_time(None) is None
     assert iso_time((1 << 63) - 1) is None

@@ -29,7 +29,7 @@ HOSTILE = st.one_of(
 @settings(max_examples=50)
 @given(HOSTILE, st.integers(0, 1 << 53))
 def test_a_chat_of_any_name_has_one_that_fits(name: str, number: int) -> None:
-    """No separator, device, hidden file or ending dot is left, and the id is always part of it."""
+    """A file name has no separator, device name or leading dot, and ends in the id of the chat."""
     result = chat_name(name, number)
     assert is_valid_name(result)
     assert not result.startswith(".")
@@ -38,7 +38,7 @@ def test_a_chat_of_any_name_has_one_that_fits(name: str, number: int) -> None:
 
 
 def test_chats_of_one_name_stay_apart() -> None:
-    """Also where a disk does not tell capitals from others."""
+    """Chats whose names differ in case only have different names on any file system."""
     assert chat_name("Ada", 1).casefold() != chat_name("ADA", 2).casefold()
     assert chat_name("Ada", 1) == chat_name("Ada", 1)
 
@@ -46,7 +46,7 @@ def test_chats_of_one_name_stay_apart() -> None:
 @settings(max_examples=50)
 @given(HOSTILE, st.sampled_from([".bin", ".pdf", ""]))
 def test_a_file_of_any_name_has_one_that_nothing_runs(name: str, extension: str) -> None:
-    """What it ends in is harmless, or `.bin`."""
+    """The extension of any file name is a harmless one or .bin."""
     result = file_name(name, extension)
     assert is_valid_name(result)
     ending = result.rpartition(".")[2]
@@ -54,7 +54,7 @@ def test_a_file_of_any_name_has_one_that_nothing_runs(name: str, extension: str)
 
 
 def test_names_of_files_stay_readable() -> None:
-    """A harmless ending stays, a dangerous one is covered."""
+    """A harmless extension stays, and another one is added behind a dangerous one."""
     assert file_name("Report 2024.pdf", ".bin") == "Report 2024.pdf"
     assert file_name("page.html", ".bin") == "page.html.bin"
     assert file_name("picture.svg", ".bin") == "picture.svg.bin"
@@ -63,7 +63,7 @@ def test_names_of_files_stay_readable() -> None:
 
 
 def test_ids_are_short_and_differ() -> None:
-    """Two ids are never written alike."""
+    """Ids are written in base 36, and no two are written alike."""
     assert base36(0) == "0"
     assert base36((1 << 53) - 1) == "2gosa7pa2gv"
     assert len({base36(number) for number in range(5000)}) == 5000

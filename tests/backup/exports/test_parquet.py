@@ -27,7 +27,7 @@ def query_rows(query: str) -> list[tuple[Any, ...]]:
 
 
 def test_duckdb_reads_it(two_snapshots: Archive, tmp_path: Path) -> None:
-    """All rows, and the same as the archive has."""
+    """DuckDB reads the messages of the archive, and joins reactions with them."""
     write_parquet(two_snapshots, tmp_path / "out", ChatSelection())
     messages, reactions = (f"'{tmp_path}/out/{name}/*.parquet'" for name in ("messages", "reactions"))
     columns = "id, chat_id, author_id, direction, kind, text, epoch_ms(sent), sms"
@@ -42,7 +42,7 @@ def test_duckdb_reads_it(two_snapshots: Archive, tmp_path: Path) -> None:
 
 
 def test_columns_have_their_types(opened: Archive, tmp_path: Path) -> None:
-    """In every file of a table, also where it is empty."""
+    """Every file of a table has the types of its columns, even without rows."""
     write_parquet(opened, tmp_path / "out", ChatSelection())
     kinds = {
         "text": pa.string(),
@@ -61,14 +61,14 @@ def test_columns_have_their_types(opened: Archive, tmp_path: Path) -> None:
 
 
 def test_hostile_texts_are_only_texts(hostile: Archive, tmp_path: Path) -> None:
-    """To the last sign."""
+    """Hostile texts are written to Parquet files unchanged."""
     write_parquet(hostile, tmp_path / "out", ChatSelection())
     texts = dict(query_rows(f"SELECT id, text FROM '{tmp_path}/out/messages/*.parquet'"))
     assert texts == dict(hostile.connection.execute("SELECT id, text FROM message"))
 
 
 def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
-    """A reader would refuse the whole file for it; the number is there all the same."""
+    """A timestamp beyond the calendar is null, as readers refuse a file with one; `sent_ms` is kept."""
     header, frames = copies(60)
     far = (1 << 63) - 1
     first = next(item for item in items(frames) if item.HasField("incoming"))
@@ -82,7 +82,7 @@ def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
 
 
 def test_rows_are_written_in_groups(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that memory does not grow with messages."""
+    """Row groups have a limited size, so that memory does not grow with the number of messages."""
     monkeypatch.setattr(form, "BATCH", 10)
     write_parquet(opened, tmp_path / "out", ChatSelection())
     for path in (tmp_path / "out" / "messages").iterdir():
@@ -96,14 +96,14 @@ def test_rows_are_written_in_groups(opened: Archive, tmp_path: Path, monkeypatch
 
 
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
-    """The same rows are the same bytes."""
+    """A second Parquet export of the same archive leaves all files unchanged."""
     first = write_parquet(opened, tmp_path / "out", ChatSelection())
     second = write_parquet(opened, tmp_path / "out", ChatSelection())
     assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)
 
 
 def test_without_the_extra_it_says_so(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is written."""
+    """The error without pyarrow names the extra, and no folder is created."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ExtraMissing, match="holdfast\\[parquet\\]"):
         write_parquet(opened, tmp_path / "out", ChatSelection())

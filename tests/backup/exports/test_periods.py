@@ -11,7 +11,7 @@ def largest_chat(opened: Archive) -> int:
 
 
 def test_periods_hold_every_message_once(opened: Archive) -> None:
-    """Whatever their size."""
+    """Periods of any maximum size have every message once, in order, under unique names."""
     chat = largest_chat(opened)
     ids = [message.id for message in opened.messages(chat)]
     for most in (1, 7, 50, 10_000):
@@ -27,7 +27,7 @@ def test_periods_hold_every_message_once(opened: Archive) -> None:
 
 
 def test_a_large_year_becomes_months_and_a_large_month_days() -> None:
-    """And nothing smaller than an hour."""
+    """A period with too many messages is split into months, days or hours, and not further."""
     busy = 500_000
     hours = [(busy, 10), (busy + 1, 1), (busy + 24, 1)]
     names = [period.name for period in split_hours(hours, ChatSelection(), 10, 0)]
@@ -37,20 +37,20 @@ def test_a_large_year_becomes_months_and_a_large_month_days() -> None:
 
 
 def test_a_later_message_leaves_earlier_periods_alone() -> None:
-    """As long as their own year or month has nothing new."""
+    """A new message in another year does not change the periods before it."""
     before = [(500_000, 10), (500_800, 10)]
     first = list(split_hours(before, ChatSelection(), 15, 0))
     assert list(split_hours([*before, (520_000, 9)], ChatSelection(), 15, 0))[: len(first)] == first
 
 
 def test_what_lies_beyond_the_calendar_has_a_period_of_its_own() -> None:
-    """Backups may hold any number as a time."""
+    """Messages with a time beyond the calendar are in one undated period."""
     (period,) = split_hours([(END // HOUR_MS, 3)], ChatSelection(), 1, 0)
     assert (period.name, period.until_ms, period.messages) == (UNDATED, None, 3)
 
 
 def test_a_choice_of_dates_narrows_periods(opened: Archive) -> None:
-    """To the millisecond."""
+    """A selected period limits the periods to the millisecond."""
     chat = largest_chat(opened)
     times = [message.position.ms for message in opened.messages(chat)]
     since, until = times[5], times[-5]
@@ -60,7 +60,7 @@ def test_a_choice_of_dates_narrows_periods(opened: Archive) -> None:
 
 
 def test_years_list_the_chats_that_have_something_in_them(opened: Archive) -> None:
-    """In the order of chats."""
+    """Each year lists its chats in their order, and all years together have every message."""
     chats = [chat.id for chat in opened.chats()]
     found_years = years(opened, chats, ChatSelection())
     assert list(found_years) == sorted(found_years)

@@ -21,7 +21,7 @@ def is_valid(record: dict[str, Any]) -> bool:
 
 
 def test_every_record_has_a_definition_with_its_kind_and_a_description() -> None:
-    """Under the name of its class, without what tells it from the class of an archive."""
+    """The definition of a record has the docstring of its class, and a name without its prefix."""
     Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$id"] == f"urn:holdfast:export:{schemas.VERSION}"
     for kind, record in RECORDS.items():
@@ -32,20 +32,20 @@ def test_every_record_has_a_definition_with_its_kind_and_a_description() -> None
 
 
 def test_the_schema_does_not_know_the_names_of_classes() -> None:
-    """Neither as names nor in references."""
+    """Neither names nor references in the schema have the prefix "Exported" of the classes."""
     assert "Exported" not in msgspec.json.encode(SCHEMA).decode()
     assert schemas.definition_name(schemas.ExportedMessage) == "Message"
     assert schemas.definition_name(schemas.Export) == "Export"
 
 
 def test_a_wrong_record_is_not_valid() -> None:
-    """The schema says no where it should."""
+    """An id that is a string and an unknown format are not valid against the schema."""
     assert not is_valid({"record": "message", "id": "1"})
     assert not is_valid({"record": "export", "format": "other", "version": 1, "made_by": ""})
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    """A record is as short as it can be, and valid."""
+    """Optional fields without a value are left out, and the record is valid and can be read again."""
     message = schemas.ExportedMessage(
         id=1,
         account_id=2,
@@ -70,12 +70,12 @@ def test_what_is_not_known_is_left_out() -> None:
 
 
 def test_a_record_of_an_unknown_kind_is_refused() -> None:
-    """Whoever reads an export learns of it, instead of losing it."""
+    """Reading a record of an unknown kind raises an error and does not skip it."""
     with pytest.raises(msgspec.ValidationError, match="record"):
         msgspec.json.decode(b'{"record": "letter"}', type=schemas.Line)
 
 
 def test_no_key_is_part_of_an_export() -> None:
-    """Who is given one cannot read or join anything with it."""
+    """No field of the schema is named as a key or a password."""
     fields = {name for definition in SCHEMA["$defs"].values() for name in definition["properties"]}
     assert not [name for name in fields if name.endswith("key") or "password" in name]

@@ -42,7 +42,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 def test_an_unchanged_archive_is_not_read_again(
     archive_path: Path, tmp_path: Path, form: Form, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In any form; what was imported since is exported."""
+    """A second export of any form reads no messages, and one after another import equals a new export."""
     out = tmp_path / "out"
     first = exported(archive_path, out, form)
     with monkeypatch.context() as patched:
@@ -57,7 +57,7 @@ def test_an_unchanged_archive_is_not_read_again(
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_file_that_is_gone_or_changed_is_written_again(archive_path: Path, tmp_path: Path, form: Form) -> None:
-    """Although nothing else has changed."""
+    """A deleted and a changed file are written again, although the archive has not changed."""
     out = tmp_path / "out"
     exported(archive_path, out, form)
     before = tree(out)
@@ -69,7 +69,7 @@ def test_a_file_that_is_gone_or_changed_is_written_again(archive_path: Path, tmp
 
 
 def test_a_run_that_was_broken_off_is_finished(archive_path: Path, tmp_path: Path) -> None:
-    """Its list is still there, and so nothing is taken for done."""
+    """An export after an interrupted one is done in full, although the archive has not changed."""
     out = tmp_path / "out"
     exported(archive_path, out, "json")
     before = tree(out)
@@ -82,7 +82,7 @@ def test_a_run_that_was_broken_off_is_finished(archive_path: Path, tmp_path: Pat
 def test_the_stamp_tells_apart_what_makes_another_export(
     archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another choice, form, option, zone, program, file beside the archive, or change by another hand."""
+    """Another selection, form, zone, option, media file, message or program gives another stamp."""
     seen: list[str] = []
 
     def look(
@@ -117,6 +117,6 @@ def test_the_stamp_tells_apart_what_makes_another_export(
 
 
 def test_zones_are_told_apart_by_their_offsets() -> None:
-    """What is called the same may be another zone after an update of the system."""
+    """Two zones of the same name with other offsets differ, as after an update of the system."""
     assert zone_offsets(timezone(timedelta(hours=1), "Here")) != zone_offsets(timezone(timedelta(hours=2), "Here"))
     assert zone_offsets(UTC) == ("UTC", ())

@@ -18,7 +18,7 @@ RANGES = st.lists(
 @settings(max_examples=examples(200), deadline=None)
 @given(text=st.text(st.sampled_from("ab😀é"), max_size=12), ranges=RANGES)
 def test_every_unit_has_the_styles_that_cover_it(text: str, ranges: list[ExportedTextRange]) -> None:
-    """And no text is lost or doubled."""
+    """Every character has the styles of the ranges that cover it, and no text is lost or repeated."""
     spans = split_styles(text, ranges)
     assert "".join(piece.text for piece in spans) == text
     offset = 0
@@ -31,7 +31,7 @@ def test_every_unit_has_the_styles_that_cover_it(text: str, ranges: list[Exporte
 
 
 def test_a_mention_becomes_a_name_once() -> None:
-    """Also where another range cuts it, or a second mention lies in it."""
+    """A mention is replaced by one name, even if another range or mention overlaps it."""
     ranges = [
         ExportedTextRange(2, 3, mention_id=1, mention="Ada"),
         ExportedTextRange(3, 1, "BOLD"),

@@ -1,4 +1,4 @@
-"""The tables that CSV and Parquet share."""
+"""The tables that the CSV and Parquet exports share."""
 
 from pathlib import Path
 from typing import BinaryIO
@@ -10,7 +10,7 @@ from holdfast.backup.exports.tables import MESSAGE_TABLES, TABLES, Row, Table, T
 
 
 class CountingWriter:
-    """Writes how many rows a table has, and checks that each fits its columns."""
+    """A table writer that counts rows, and checks that the values of each fit its columns."""
 
     def __init__(self, target: BinaryIO, table: Table) -> None:
         self.target = target
@@ -43,7 +43,7 @@ def count(folder: Path, name: str) -> int:
 
 
 def test_every_row_fits_its_columns_and_none_is_missing(two_snapshots: Archive, tmp_path: Path) -> None:
-    """As many as the archive has."""
+    """Every row has the types of its columns, and each table has as many rows as the archive."""
     write_tables(two_snapshots, tmp_path / "out", ChatSelection(), FORM)
     tables = {
         "messages": "message",
@@ -70,7 +70,7 @@ def test_every_row_fits_its_columns_and_none_is_missing(two_snapshots: Archive, 
 
 
 def test_an_answer_nobody_chose_has_a_row(opened: Archive) -> None:
-    """So that every answer can be counted."""
+    """Every poll option has a row, even without votes, so that it can be counted."""
     (table,) = (table for table in MESSAGE_TABLES if table.name == "poll_votes")
     polls = [message for chat in opened.chats() for message in messages(opened, chat.id) if message.poll]
     for message in polls:
@@ -81,7 +81,7 @@ def test_an_answer_nobody_chose_has_a_row(opened: Archive) -> None:
 
 
 def test_messages_are_cut_by_the_year_and_tables_without_rows_are_there(opened: Archive, tmp_path: Path) -> None:
-    """So that queries that name them work."""
+    """Messages are split by year, and an empty table has a file, so that queries can name it."""
     write_tables(opened, tmp_path / "out", ChatSelection(), FORM)
     years = {path.stem for path in (tmp_path / "out" / "messages").iterdir()}
     rows = opened.connection.execute("SELECT DISTINCT strftime('%Y', order_ms / 1000, 'unixepoch') FROM message")
@@ -90,6 +90,6 @@ def test_messages_are_cut_by_the_year_and_tables_without_rows_are_there(opened: 
 
 
 def test_an_archive_without_messages_gives_empty_tables(opened: Archive, tmp_path: Path) -> None:
-    """Nothing was sent before 1971."""
+    """A selection without messages gives tables without rows."""
     write_tables(opened, tmp_path / "out", ChatSelection(until_ms=1), FORM)
     assert all(count(tmp_path / "out", table.name) == 0 for table in TABLES)

@@ -21,7 +21,7 @@ from tests.backup.streams import KEYS
 
 
 class Stream(io.RawIOBase):
-    """A stream that is neither read nor moved, as a pipe is."""
+    """A stream that can only be written to, like a pipe."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Stream(io.RawIOBase):
         return True
 
     def write(self, content: object) -> int:
-        """Take it."""
+        """Append the data."""
         data = bytes(memoryview(content))  # type: ignore[arg-type]  # whatever has a buffer
         self.content += data
         return len(data)
@@ -50,7 +50,7 @@ def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def zipped(archive: Archive, form: Literal["html", "json"], *, search: bool = True) -> zipfile.ZipFile:
-    """Export to a stream, and open what was written."""
+    """Export to a stream, and open it as a ZIP archive."""
     stream = Stream()
     summary = export_zip(archive, stream, form, search=search)  # type: ignore[arg-type]  # a raw stream is enough
     archive_zip = zipfile.ZipFile(io.BytesIO(stream.content))
@@ -63,7 +63,7 @@ def zipped(archive: Archive, form: Literal["html", "json"], *, search: bool = Tr
 def test_an_archive_has_the_files_of_the_folder(
     archive_file: Path, tmp_path: Path, form: Literal["html", "json"]
 ) -> None:
-    """Name by name and byte by byte, media included; made twice it is equal."""
+    """A ZIP archive has the files of the folder byte by byte, media included, and is the same twice."""
     with archives.open(archive_file) as archive:
         export_archive(archive, tmp_path / "out", form)
         first = zipped(archive, form)
@@ -81,7 +81,7 @@ def test_an_archive_has_the_files_of_the_folder(
 
 
 def test_pages_without_a_search_have_none(archive_file: Path) -> None:
-    """And nothing that leads to it."""
+    """A ZIP archive without search has no search page."""
     with archives.open(archive_file) as archive:
         zip_file = zipped(archive, "html", search=False)
     assert "search.html" not in zip_file.namelist()
@@ -89,7 +89,7 @@ def test_pages_without_a_search_have_none(archive_file: Path) -> None:
 
 
 def test_a_file_is_written_once(tmp_path: Path) -> None:
-    """The same content again is left out; another, and a name that leads elsewhere, are refused."""
+    """The same content is written once; other content under that name and invalid names are refused."""
     stream = Stream()
     (tmp_path / "picture").write_bytes(b"picture")
     with ZipTarget(stream) as target:  # type: ignore[arg-type]  # a raw stream is enough
@@ -121,7 +121,7 @@ def test_a_file_is_written_once(tmp_path: Path) -> None:
 
 
 def test_what_was_not_finished_is_no_archive() -> None:
-    """So that nobody takes a part for the whole."""
+    """A stream that was not finished is not a valid ZIP file, so it is not taken for a whole export."""
     stream = Stream()
     with pytest.raises(ZeroDivisionError), ZipTarget(stream) as target:  # type: ignore[arg-type]  # as above
         target.put("a.txt", b"one")

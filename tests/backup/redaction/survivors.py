@@ -33,7 +33,7 @@ def values_of(message: Message) -> Iterator[Value]:
 
 
 def values_of_all(records: Iterable[bytes]) -> Iterator[Value]:
-    """Yield those of a header and the frames after it, and what is unknown in them."""
+    """Yield the values of a header and its frames, with those of unknown fields."""
     header, *frames = records
     yield from values_of(BackupInfo.FromString(header))
     yield from unknown_values(header, tables.BACKUP_INFO)

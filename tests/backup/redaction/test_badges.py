@@ -10,7 +10,7 @@ PROOF = b"\0" + POINTS + (128).to_bytes(8, "little") + b"P" * 128 + b"EXPIRES!" 
 
 
 def test_structure_expiry_and_level_stay() -> None:
-    """Everything else is replaced, points by one that everybody knows, and what is none by what is none."""
+    """Valid points become the base point, an invalid one stays invalid, and expiry and level are kept."""
     assert is_point(BASE_POINT)
     assert not is_point(INVALID_POINT)
     new = replace_proof(PROOF, random.Random(1))
@@ -22,7 +22,7 @@ def test_structure_expiry_and_level_stay() -> None:
 
 
 def test_what_is_no_proof_stays_none() -> None:
-    """Cut off, too long, of another version, or empty."""
+    """An invalid proof is replaced by bytes of the same length that are no valid proof either."""
     for invalid in (PROOF[:-1], PROOF + b"x", b"\x01" + PROOF[1:], b"", b"\0", b"\0" * 169, PROOF[:169]):
         new = replace_proof(invalid, random.Random(1))
         assert len(new) == len(invalid)

@@ -36,7 +36,7 @@ SHORTEST = {
 
 @pytest.mark.parametrize("fault", sorted(faults.FAULTS))
 def test_every_fault_has_a_copy_even_where_it_is_shortest(fault: int) -> None:
-    """As long as the record, and with the fault of it."""
+    """For the shortest records with a fault, the copy has the same length and the same fault."""
     for raw in SHORTEST[fault]:
         assert walk_record(raw).fault == fault
         new = broken_like(raw, fault)
@@ -45,13 +45,13 @@ def test_every_fault_has_a_copy_even_where_it_is_shortest(fault: int) -> None:
 
 
 def test_the_kind_of_record_stays_where_text_is_damaged() -> None:
-    """A chat item does not become an account."""
+    """The copy of a record with invalid text keeps the tag of its kind."""
     for raw in SHORTEST[faults.BAD_TEXT]:
         assert broken_like(raw, faults.BAD_TEXT)[0] == raw[0]
 
 
 def test_random_damage_has_a_copy() -> None:
-    """Of whatever it is, and whatever the length of the record."""
+    """The copy of a randomly damaged record has the same length and the same fault."""
     rng = random.Random(5)
     pool = [*random_frames(50, 5), *sample()[1:]]
     outcomes = set()
@@ -66,7 +66,7 @@ def test_random_damage_has_a_copy() -> None:
 
 
 def test_no_more_is_kept_than_the_kind_of_record() -> None:
-    """Nothing else of it stands in the copy, neither text nor what looks like tags."""
+    """The copy of a damaged record has neither text of the original nor bytes that look like its tags."""
     raw = delimited(4, b"this was a message once" * 20) + varint(0)
     new = broken_like(raw, walk_record(raw).fault)
     assert len(set(new)) < 8

@@ -15,7 +15,7 @@ def kind_of(name: str) -> int:
 
 
 def test_every_text_all_bytes_and_every_number_are_decided_on() -> None:
-    """A field that is added to the schema must be added here: what nobody thought about would leak."""
+    """Every field of the schema is listed once as replaced or kept, so a new one cannot leak."""
     kinds = {tables.STRING, tables.BYTES, tables.UINT32, tables.UINT64, tables.FIXED32, tables.FLOAT}
     slots = tables.FIELDS.items()
     expected = {name_of(field) for slot, field in slots if tables.SHAPES[slot] & tables.KIND in kinds}
@@ -25,7 +25,7 @@ def test_every_text_all_bytes_and_every_number_are_decided_on() -> None:
 
 
 def test_no_text_and_no_bytes_are_kept() -> None:
-    """Only numbers can be."""
+    """The fields whose values are kept are all numbers."""
     assert not {kind_of(name) for name in KEPT_NUMBERS} & {tables.STRING, tables.BYTES}
 
 
@@ -39,7 +39,7 @@ def test_each_way_fits_the_kind_of_its_fields() -> None:
 
 
 def test_each_way_returns_as_many_bytes() -> None:
-    """Whatever stands in a field, however wrong."""
+    """Every treatment returns as many bytes as it gets, also for invalid values."""
     ways = replacements(random.Random(1))
     assert REPLACED[0] == 0
     for name in NAMES:

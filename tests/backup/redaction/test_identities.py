@@ -22,7 +22,7 @@ def identities() -> Identities:
 
 
 def test_a_person_has_one_new_id_in_every_spelling(identities: Identities) -> None:
-    """As an account, and as a number's id behind its byte."""
+    """An id has the same pseudonym alone and after the byte that marks an ACI or a PNI."""
     old = bytes(range(16))
     new = identities.service_id(old)
     assert new != old
@@ -32,7 +32,7 @@ def test_a_person_has_one_new_id_in_every_spelling(identities: Identities) -> No
 
 
 def test_a_uuid_keeps_its_version(identities: Identities) -> None:
-    """So whoever checks for random ones finds the same."""
+    """A replaced UUID has the version and variant of the original."""
     old = bytes.fromhex("11111111111141118111111111111111")
     new = identities.uuid(old)
     assert (new[6] >> 4, new[8] >> 6) == (4, 2)
@@ -41,7 +41,7 @@ def test_a_uuid_keeps_its_version(identities: Identities) -> None:
 
 
 def test_the_uuid_of_zeros_stays(identities: Identities) -> None:
-    """It names the built-in list."""
+    """The nil UUID is kept, since it names the built-in story list."""
     assert identities.uuid(NIL) == NIL
     assert identities.service_id(b"\x01" + NIL) == b"\x01" + NIL
 
@@ -49,7 +49,7 @@ def test_the_uuid_of_zeros_stays(identities: Identities) -> None:
 @settings(max_examples=50)
 @given(values=st.lists(st.binary(max_size=3), unique=True, max_size=300))
 def test_ids_of_a_wrong_size_stay_as_many(values: list[bytes]) -> None:
-    """Even where nearly all of that size are taken."""
+    """Different ids stay different and keep their length, even if nearly all ids of that length are used."""
     identities = Identities(random.Random(1))
     new = [identities.service_id(value) for value in values]
     assert [len(value) for value in new] == [len(value) for value in values]
@@ -57,7 +57,7 @@ def test_ids_of_a_wrong_size_stay_as_many(values: list[bytes]) -> None:
 
 
 def test_all_ids_of_one_byte_are_renamed(identities: Identities) -> None:
-    """The last ones to whatever is left."""
+    """All 256 ids of one byte are mapped to 256 different ids."""
     values = [bytes((number,)) for number in range(256)]
     assert {identities.key(value) for value in values} == set(values)
 
@@ -65,7 +65,7 @@ def test_all_ids_of_one_byte_are_renamed(identities: Identities) -> None:
 @settings(max_examples=examples(200))
 @given(numbers=st.lists(st.integers(0, (1 << 64) - 1), unique=True, max_size=20), padding=st.integers(0, 3))
 def test_telephone_numbers_keep_their_digits_and_their_bytes(numbers: list[int], padding: int) -> None:
-    """And stay different from each other."""
+    """Replaced telephone numbers keep their count of digits and bytes, and stay distinct."""
     identities = Identities(random.Random(1))
     new = []
     for number in numbers:
@@ -83,7 +83,7 @@ def test_telephone_numbers_keep_their_digits_and_their_bytes(numbers: list[int],
     ("number", "prefix"), [(12025550123, "1555"), (4917012345678, "999"), (491701234567, "999")]
 )
 def test_new_telephone_numbers_belong_to_nobody(identities: Identities, number: int, prefix: str) -> None:
-    """As far as there are such numbers of the same size."""
+    """New numbers have a prefix that is not assigned, if such a number has as many bytes."""
     new = str(read_number(identities.telephone(encode_varint(number))))
     assert new.startswith(prefix) or len(encode_varint(int("999".ljust(len(new), "0")))) != len(
         encode_varint(number)
@@ -92,7 +92,7 @@ def test_new_telephone_numbers_belong_to_nobody(identities: Identities, number: 
 
 @pytest.mark.parametrize("number", [0, 1, 5, 127, 128, 1 << 35, (1 << 64) - 1])
 def test_other_numbers_keep_their_size(identities: Identities, number: int) -> None:
-    """And 0 stays 0, since it means that there is none."""
+    """Every other number is replaced by one of as many bytes, but 0 stays 0, since it means none."""
     old = encode_varint(number)
     new = identities.number(old)
     assert len(new) == len(old)
@@ -102,7 +102,7 @@ def test_other_numbers_keep_their_size(identities: Identities, number: int) -> N
 @settings(max_examples=examples(100))
 @given(name=st.from_regex(USERNAME, fullmatch=True))
 def test_a_valid_username_becomes_a_valid_one(name: str) -> None:
-    """Of the same length, in the same spelling of upper and lower case."""
+    """The new username is valid and of the same length, and the case of the original makes no difference."""
     if not name.isascii():
         return
     identities = Identities(random.Random(1))
@@ -117,7 +117,7 @@ def test_a_valid_username_becomes_a_valid_one(name: str) -> None:
     ["nodot", "1abc.42", "abc.0", "abc.00", "abc.012", "ab c.42", "äbc.42", "abc.", ".42", "abc.4x", "", "a.b.c"],
 )
 def test_a_wrong_username_is_wrong_in_the_same_way(identities: Identities, name: str) -> None:
-    """Each kind of sign stays its kind."""
+    """In an invalid username each character is replaced by one of its class."""
     new = identities.username(name.encode()).decode()
     assert [character_class(sign) for sign in new] == [character_class(sign) for sign in name]
     assert [index for index, sign in enumerate(new.partition(".")[2]) if sign == "0"] == [
@@ -134,12 +134,12 @@ def character_class(sign: str) -> str:
 
 @pytest.mark.parametrize("number", ["18446744073709551615", "18446744073709551616", "99999999999999999999"])
 def test_the_number_of_a_username_stays_on_its_side_of_the_largest(identities: Identities, number: str) -> None:
-    """Larger ones than 64 bits can say are wrong."""
+    """A number that fits into 64 bits is replaced by one that fits, and a larger one by a larger one."""
     new = identities.username(f"abc.{number}".encode()).decode().partition(".")[2]
     assert (int(new) < 1 << 64) == (int(number) < 1 << 64)
 
 
 def test_short_usernames_do_not_run_out(identities: Identities) -> None:
-    """All of one letter become all of one letter."""
+    """The 26 usernames of one letter are mapped to different usernames."""
     names = [f"{letter}.01".encode() for letter in "abcdefghijklmnopqrstuvwxyz"]
     assert len({identities.username(name) for name in names}) == len(names)

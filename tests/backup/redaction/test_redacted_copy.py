@@ -44,7 +44,7 @@ def records_of(stream: bytes) -> list[bytes]:
 
 
 def same_shape(before: bytes, after: bytes) -> bool:
-    """Tell whether two frames have the same length, and as much in them; where a fault is found may differ."""
+    """Return whether two frames have the same length and structure; the offset of a fault may differ."""
     old, new = walk_record(before), walk_record(after)
     if old.fault:
         return (len(before), old.fault) == (len(after), new.fault)
@@ -53,7 +53,7 @@ def same_shape(before: bytes, after: bytes) -> bool:
 
 @pytest.mark.parametrize("edition", ["spec", "current"])
 def test_nothing_of_a_sample_survives_but_its_shape(edition: str) -> None:
-    """With every kind of record, message and update in it."""
+    """A sample with every kind of record keeps its lengths and structure, and no text or bytes."""
     original = list(sample_records(300, 3, edition="spec" if edition == "spec" else "current"))
     stream = stream_of(original)
     copied, result = redact_stream(stream)
@@ -67,7 +67,7 @@ def test_nothing_of_a_sample_survives_but_its_shape(edition: str) -> None:
 @settings(max_examples=examples(60))
 @given(seed=st.integers(0, 1 << 32))
 def test_nothing_of_random_frames_survives_but_their_shape(seed: int) -> None:
-    """Also of frames that are written oddly, hold what nobody knows, or cannot be parsed."""
+    """Frames with odd encodings, unknown fields or faults keep their shape, but no content."""
     rng = random.Random(seed)
     frames = [random_frame(rng) for _ in range(6)]
     frames += [mutate(rng, raw) for raw in frames]
@@ -95,7 +95,7 @@ def findings_of(stream: bytes) -> list[tuple[object, ...]]:
 @settings(max_examples=examples(40))
 @given(seed=st.integers(0, 1 << 32))
 def test_the_findings_stay(seed: int) -> None:
-    """The same rules are broken at the same places, whatever is done to a sample."""
+    """A changed sample and its copy break the same rules at the same positions."""
     rng = random.Random(seed)
     records = list(sample())
     for _ in range(12):
@@ -115,7 +115,7 @@ def test_the_findings_stay(seed: int) -> None:
 
 @pytest.mark.parametrize("name", sorted(INVALID_CASES))
 def test_a_broken_rule_stays_broken(name: str) -> None:
-    """Each by itself, at the same place."""
+    """For each rule, a backup that breaks it and its copy have the same findings."""
     example = ExampleBackup()
     INVALID_CASES[name](example)
     stream = stream_of(example.records())
@@ -130,7 +130,7 @@ def test_the_structure_stays() -> None:
 
 
 def shape_of(kind: str, raw: bytes) -> object:
-    """Return what must stay of a few telling records."""
+    """Return the parts of a record that a redaction must not change."""
     message = FrameMessage.FromString(raw)
     item = message.chatItem
     return (
@@ -146,7 +146,7 @@ def shape_of(kind: str, raw: bytes) -> object:
 
 
 def test_people_are_the_same_people_wherever_they_are_named() -> None:
-    """Whoever is a contact, a member and mentioned has one new id; so has a pack and a group."""
+    """A person has the same new id as a contact, as a member of a group and in a mention."""
     old = [FrameMessage.FromString(raw) for raw in sample()[1:]]
     new = [FrameMessage.FromString(raw) for raw in records_of(redact_stream(stream_of(sample()))[0])[1:]]
 
@@ -167,7 +167,7 @@ def test_people_are_the_same_people_wherever_they_are_named() -> None:
 
 
 def test_a_seed_makes_the_same_copy_again_and_none_makes_another() -> None:
-    """So a report can be made again, and two reports cannot be told to be of one person."""
+    """The same seed gives the same copy, and without a seed each copy is different."""
     stream = stream_of(small_sample())
     assert redact_stream(stream, 7) == redact_stream(stream, 7)
     copies = {redact_stream(stream, seed)[0] for seed in (7, 8, None, None)}
@@ -175,7 +175,7 @@ def test_a_seed_makes_the_same_copy_again_and_none_makes_another() -> None:
 
 
 def test_what_is_written_does_not_depend_on_what_stood_there() -> None:
-    """Two histories of one shape have the same copy, so even who knows the seed cannot try guesses."""
+    """Two backups of the same shape have the same copy, so the seed does not help to guess content."""
 
     def stream(name: str, telephone: int, aci: bytes) -> bytes:
         frame = FrameMessage()
@@ -191,7 +191,7 @@ def test_what_is_written_does_not_depend_on_what_stood_there() -> None:
 
 @pytest.mark.parametrize("form", ["stream", "gzip", "legacy container", "lines", "zip", "array"])
 def test_any_form_is_taken_and_a_plain_stream_is_written(form: str, tmp_path: Path) -> None:
-    """It needs no key to be read, since there is nothing in it to protect."""
+    """The copy of a backup in any format is the same plain stream, which needs no key."""
     source = tmp_path / "source"
     source.write_bytes(dict(file_forms(small_sample()))[form])
     target = tmp_path / "copy"
@@ -200,7 +200,7 @@ def test_any_form_is_taken_and_a_plain_stream_is_written(form: str, tmp_path: Pa
 
 
 def test_a_folder_and_a_modern_container_are_taken(tmp_path: Path) -> None:
-    """The media stay where they are."""
+    """A folder and a modern container have the same copy as the plain stream."""
     expected = redact_stream(stream_of(small_sample()))[0]
     out = io.BytesIO()
     redact(folder_of(small_sample(), tmp_path), out, KEYS, seed=1)
@@ -211,7 +211,7 @@ def test_a_folder_and_a_modern_container_are_taken(tmp_path: Path) -> None:
 
 
 def test_what_is_unknown_is_emptied_and_stays_where_it_is() -> None:
-    """At any depth, groups among it."""
+    """Unknown fields at any depth, groups included, are overwritten with zeros in place."""
     secret = b"nobody must read this"
     inner = delimited(4, b"Jo") + delimited(15, secret) + number(99, 123456789)
     frame = delimited(1, inner) + group(90, delimited(3, secret) + number(1, 300)) + number(4, 5)
@@ -224,7 +224,7 @@ def test_what_is_unknown_is_emptied_and_stays_where_it_is() -> None:
 
 
 def test_a_damaged_frame_becomes_one_that_is_damaged_in_the_same_way() -> None:
-    """And those after it are copied as ever."""
+    """The copy of a damaged frame has the same fault and length, and the frames around it are copied."""
     text = b"this text is not \xff UTF-8"
     damaged = delimited(1, delimited(4, text))
     valid = small_sample()[1]
@@ -242,7 +242,7 @@ def test_a_damaged_frame_becomes_one_that_is_damaged_in_the_same_way() -> None:
     "tail", [b"\x50" + b"secret" * 3, b"\x80", b"\xff" * 10 + b"secret", b"\xff" * 4 + b"\x7f"]
 )
 def test_a_stream_that_breaks_off_breaks_off_at_the_same_place(tail: bytes) -> None:
-    """With the same words."""
+    """Original and copy raise the same error and have the same findings."""
     stream = stream_of(small_sample()) + tail
     copied, result = redact_stream(stream)
     messages = []
@@ -261,7 +261,7 @@ def test_a_stream_that_breaks_off_breaks_off_at_the_same_place(tail: bytes) -> N
 
 
 def test_the_backup_itself_is_never_written_over(tmp_path: Path) -> None:
-    """Not even under another name."""
+    """A target that is a symlink to the backup is refused, and the backup stays unchanged."""
     source = tmp_path / "only-one.binproto"
     source.write_bytes(stream_of(small_sample()))
     (tmp_path / "link").symlink_to(source)
@@ -271,7 +271,7 @@ def test_the_backup_itself_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_when_it_cannot_be_read(tmp_path: Path) -> None:
-    """A wrong key leaves no file behind."""
+    """A wrong key is an error, and no file is left."""
     source = tmp_path / "source"
     source.write_bytes(dict(file_forms(small_sample()))["legacy container"])
     with pytest.raises(WrongKey):
@@ -280,7 +280,7 @@ def test_nothing_is_left_when_it_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_an_empty_backup_has_an_empty_copy() -> None:
-    """Only the header, with its times."""
+    """The copy of a backup without frames is a header with the same times and another media key."""
     copied, result = redact_stream(record(HEADER))
     assert result == Redaction(0, 0, "")
     (header,) = records_of(copied)
@@ -292,7 +292,7 @@ def test_an_empty_backup_has_an_empty_copy() -> None:
 @settings(max_examples=examples(40))
 @given(seed=st.integers(0, 1 << 32))
 def test_places_that_cannot_be_read_stay_where_they_are(seed: int) -> None:
-    """Bytes changed, taken out or put in: what a checker passes over in the original, it does in the copy."""
+    """After random changes of bytes, original and copy have the same findings and gaps."""
     rng = random.Random(seed)
     data = bytearray(stream_of(sample()))
     for _ in range(rng.choice((1, 2, 4))):

@@ -23,7 +23,7 @@ def replace(treatment: str, text: str, seed: int = 1) -> str:
 @settings(max_examples=200)
 @given(way=st.sampled_from(WAYS), text=st.text(max_size=40), seed=st.integers(0, 1000))
 def test_every_way_keeps_lengths_and_nothing_else(way: str, text: str, seed: int) -> None:
-    """In bytes, in code points and in UTF-16 units; the same text never comes back."""
+    """A replaced text has as many bytes, code points and UTF-16 units, and is not the original."""
     new = replace(way, text, seed)
     assert len(new.encode()) == len(text.encode())
     assert len(new) == len(text)
@@ -38,7 +38,7 @@ def test_every_way_keeps_lengths_and_nothing_else(way: str, text: str, seed: int
     | st.lists(st.sampled_from(["🇩🇪", "e\u0301", "\r\n", "한", "👨‍👩‍👧"])).map("".join)
 )
 def test_counted_text_has_as_many_characters(text: str) -> None:
-    """As people count them: a flag is one, and a letter with its accent too."""
+    """A replaced text has as many grapheme clusters: a flag is one, a letter with its accent too."""
     new = replace("counted", text)
     assert len(new.encode()) == len(text.encode())
     assert count_graphemes(new) == count_graphemes(text)
@@ -46,14 +46,14 @@ def test_counted_text_has_as_many_characters(text: str) -> None:
 
 
 def test_mentions_stay_where_they_are() -> None:
-    """Their ranges point at them."""
+    """The placeholders of mentions stay at their positions, which ranges refer to."""
     new = replace("words", "Ask \ufffc and \ufffc, ok?")
     assert [index for index, sign in enumerate(new) if sign == "\ufffc"] == [4, 10]
     assert replace("words", "\ufffc\ufffc") != "\ufffc\ufffc"
 
 
 def test_an_emoji_stays_one() -> None:
-    """What holds its parts together is kept, its parts are not."""
+    """Joiners and variation selectors of an emoji are kept, and its other parts are replaced."""
     assert [sign for sign in replace("emoji", "👨‍👩‍👧") if sign == "\u200d"] == ["\u200d"] * 2
     assert replace("emoji", "❤️").endswith("\ufe0f")
     assert replace("emoji", "❤️")[0] in "⚀⚁⚂⚃⚄⚅"
@@ -61,7 +61,7 @@ def test_an_emoji_stays_one() -> None:
 
 
 def test_numbers_stay_numbers() -> None:
-    """With the signs between them where they were."""
+    """Digits are replaced by digits, and the punctuation between them stays."""
     new = replace("numeral", "+1 (555) 010-1234")
     assert [sign for sign in new if not sign.isdigit()] == list("+ () -")
     assert replace("numeral", "12.50").replace(".", "").isdigit()
@@ -69,7 +69,7 @@ def test_numbers_stay_numbers() -> None:
 
 
 def test_an_address_keeps_its_scheme() -> None:
-    """And leads nowhere."""
+    """A replaced URL keeps `https://` and nothing of its host, and a relative path keeps no slash."""
     assert replace("url", "https://example.org/secret").startswith("https://")
     assert "example" not in replace("url", "https://example.org/secret")
     assert "/" not in replace("url", "avatars/secret")
@@ -77,12 +77,12 @@ def test_an_address_keeps_its_scheme() -> None:
 
 @pytest.mark.parametrize("content_type", sorted(KNOWN_TYPES))
 def test_types_that_every_client_writes_stay(content_type: bytes) -> None:
-    """They say how to show a file, not what is in it."""
+    """Common media types are kept, since they say how to show a file and not what is in it."""
     assert replace("content_type", content_type.decode()) == content_type.decode()
 
 
 def test_of_other_types_the_first_part_stays() -> None:
-    """If it is one."""
+    """The first part of another media type is kept only if it is a known one."""
     assert replace("content_type", "image/secret").startswith("image/")
     assert "secret" not in replace("content_type", "image/secret")
     assert "secret" not in replace("content_type", "secret/jpeg")
@@ -90,16 +90,16 @@ def test_of_other_types_the_first_part_stays() -> None:
 
 @pytest.mark.parametrize("version", ["Android 7.23.1", "FooClient 2.0.0", "7.1.0-beta.2", "Desktop v7.70.0"])
 def test_versions_of_apps_stay(version: str) -> None:
-    """A report is of little use without."""
+    """Versions of apps are kept, since a report needs them."""
     assert replace("version", version) == version
 
 
 @pytest.mark.parametrize("text", ["Meet me at 7.30", "Hello, world", "+15550100123", "a.b", "Jo 7.2 secret"])
 def test_what_is_no_version_does_not(text: str) -> None:
-    """Whatever stands in the field."""
+    """Text in a version field is replaced if it is not the version of an app."""
     assert replace("version", text) != text
 
 
 def test_a_currency_becomes_the_one_for_tests() -> None:
-    """It tells where somebody lives."""
+    """A currency becomes XTS, the code for tests, since it would reveal the country of a person."""
     assert replace("currency", "CHF") == "XTS"

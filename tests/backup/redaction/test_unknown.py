@@ -21,7 +21,7 @@ from tests.backup.wire.encoding import delimited, fixed32, fixed64, group, numbe
     ],
 )
 def test_values_are_emptied_and_tags_and_lengths_stay(field: bytes, expected: bytes | None) -> None:
-    """Also inside of groups, and where they are written with more bytes than they need."""
+    """Values are zeroed also inside groups and where a varint has more bytes than it needs."""
     new = clear_field(field)
     assert len(new) == len(field)
     assert b"secret" not in new

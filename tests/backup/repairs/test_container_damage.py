@@ -18,7 +18,7 @@ def fault(part: Part, offset: int = 7) -> Fault:
 
 @pytest.mark.parametrize("part", Part)
 def test_every_part_is_mended_or_waits_for_leave_to_drop(part: Part) -> None:
-    """By the rule that names it, in a sentence."""
+    """Each damaged part gives one step, or one entry that needs `drop`, under the rule of that part."""
     for drop in (False, True):
         steps, left = container_steps([fault(part)], 12, drop=drop)
         assert [*(step.rule for step in steps), *(entry.rule for entry in left)] == [RULE_OF[part]]
@@ -29,7 +29,7 @@ def test_every_part_is_mended_or_waits_for_leave_to_drop(part: Part) -> None:
 
 
 def test_what_is_lost_is_said_with_counts() -> None:
-    """The place, and how many frames are left."""
+    """The step has the position of the damage and the number of frames before it."""
     ((step,), _left) = container_steps([fault(LOSSY_PART)], 12, drop=True)
     assert step.frame == 13
     assert "byte 7 of the compressed stream" in step.words
@@ -39,7 +39,7 @@ def test_what_is_lost_is_said_with_counts() -> None:
 
 
 def test_only_a_right_checksum_vouches_for_what_has_a_wrong_mac() -> None:
-    """Damaged compression, or a checksum that is wrong too, do not."""
+    """The step says that the checksum is correct only if nothing but the MAC is wrong."""
     for others in ([], [Part.COMPRESSION], [Part.CHECKSUM]):
         steps, _left = container_steps([fault(part) for part in (Part.MAC, *others)], 12, drop=True)
         assert ("checksum is correct" in steps[0].words, "not be authenticated" in steps[0].words) == (
@@ -49,6 +49,6 @@ def test_only_a_right_checksum_vouches_for_what_has_a_wrong_mac() -> None:
 
 
 def test_a_fault_is_told_once() -> None:
-    """However often the backup was read."""
+    """Faults reported by several readings of a backup are listed once."""
     faults = [fault(Part.MAC), fault(LOSSY_PART), fault(Part.MAC), fault(LOSSY_PART), fault(LOSSY_PART, 8)]
     assert [item.part for item in unique_faults(faults)] == [Part.MAC, LOSSY_PART, LOSSY_PART]

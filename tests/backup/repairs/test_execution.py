@@ -28,7 +28,7 @@ from holdfast.backup.rules import validate
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire.varint import encode_varint
-from tests.backup.rules.example_backup import ExampleBackup
+from tests.backup.rules.example_backup import ExampleBackup, broken_backup
 from tests.backup.streams import (
     KEYS,
     MODERN_KEYS,
@@ -56,7 +56,7 @@ def frames_of(path: Path) -> list[bytes]:
 @settings(max_examples=examples(25))
 @given(seed=st.integers(0, 1 << 32), drop=st.booleans())
 def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop: bool) -> None:  # noqa: FBT001
-    """What the log does not name is there, byte for byte and in its order; undoing gives the original."""
+    """Frames that the log does not list are kept byte for byte, and undoing restores the original."""
     rng = random.Random(seed)
     records = list(sample(40))
     for _ in range(rng.choice((1, 3, 8))):
@@ -75,9 +75,9 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
         source, target, back = (Path(folder) / name for name in ("source", "target", "back"))
         source.write_bytes(stream)
         options = RepairOptions(drop=drop)
-        if "stream.whole" in {finding.rule for finding in plan_repair(source, options=options).unmended}:
+        if "stream.whole" in {finding.rule for finding in plan_repair(source, options=options).remaining_errors}:
             # Where odd records follow each other, it cannot be told where one ends.
-            with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
+            with pytest.raises(DamagedBackup, match="--drop drops the unreadable bytes"):
                 repair(source, target, options=options)
             assert not drop
             assert not target.exists()
@@ -105,29 +105,20 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
         assert back.read_bytes() == stream
 
 
-def broken_backup() -> list[bytes]:
-    """Return a backup with a few faults: some can be repaired, one must be dropped."""
-    example = ExampleBackup()
-    example.frames["ada"].recipient.contact.ClearField("registered")
-    example.frames["all chats"].chatFolder.showMutedChats = False
-    example.frames["hello"].chatItem.standardMessage.reactions[0].authorId = 99
-    return example.records()
-
-
 def test_nothing_is_written_by_a_plan(tmp_path: Path) -> None:
-    """And it says what a repair would say."""
+    """A plan lists the steps and the remaining errors of a repair, and writes no file."""
     source = tmp_path / "source"
     source.write_bytes(stream_of(broken_backup()))
     planned = plan_repair(source)
     assert [step.rule for step in planned.steps] == ["contact.registration.set", "chat-folder.all.muted"]
-    assert [problem.rule for problem in planned.unmended] == ["reaction.author.known"]
+    assert [problem.rule for problem in planned.remaining_errors] == ["reaction.author.known"]
     assert not planned.passes
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
     assert repair(source, tmp_path / "target") == planned
 
 
 def test_the_log_is_beside_the_backup_or_where_it_is_wanted(tmp_path: Path) -> None:
-    """Only its owner can read it."""
+    """The change log has mode 0600, and the option `log` sets its path."""
     source = tmp_path / "source"
     source.write_bytes(stream_of(broken_backup()))
     repair(source, tmp_path / "target")
@@ -138,7 +129,7 @@ def test_the_log_is_beside_the_backup_or_where_it_is_wanted(tmp_path: Path) -> N
 
 
 def test_encrypted_backups_and_folders_are_repaired_in_their_form(tmp_path: Path) -> None:
-    """And restored to the same stream."""
+    """The repaired backup has the requested format, and undoing restores the frames of the original."""
     records = broken_backup()
     (tmp_path / "sealed").write_bytes(container_of(records))
     for source in (tmp_path / "sealed", folder_of(records, tmp_path)):
@@ -153,7 +144,7 @@ def test_encrypted_backups_and_folders_are_repaired_in_their_form(tmp_path: Path
 
 
 def test_a_pipe_can_be_repaired(tmp_path: Path) -> None:
-    """It is kept while it is looked at."""
+    """A backup from a pipe is repaired although it has to be read more than once."""
     reader, writer = os.pipe()
     with os.fdopen(writer, "wb") as sink:
         sink.write(stream_of(broken_backup()))
@@ -162,11 +153,11 @@ def test_a_pipe_can_be_repaired(tmp_path: Path) -> None:
 
 
 def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> None:
-    """Only when asked to, and what was cut is in the log."""
+    """Only with `drop` is the truncated end of a stream left out; undoing the repair restores it."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
     source.write_bytes(stream_of(ExampleBackup().records()) + b"\x7fabc")
-    assert [problem.rule for problem in plan_repair(source).unmended] == ["stream.whole"]
-    with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
+    assert [problem.rule for problem in plan_repair(source).remaining_errors] == ["stream.whole"]
+    with pytest.raises(DamagedBackup, match="--drop drops the unreadable bytes"):
         repair(source, target)
     assert not target.exists()
     assert repair(source, target, options=RepairOptions(drop=True)).passes
@@ -176,16 +167,18 @@ def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> N
 
 
 def test_a_stream_is_read_past_what_cannot_be_read(tmp_path: Path) -> None:
-    """Only when asked to; the plan says which bytes are left out, and undoing puts them back."""
+    """Only with `drop` are unreadable bytes left out; the plan lists them and undoing restores them."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
     records = ExampleBackup().records()
     before, after = stream_of(records[:-2]), stream_of(records[-2:])
     source.write_bytes(before + b"\xff" * 12 + after + b"\x80\x80")
-    assert [(problem.rule, problem.frame, problem.needs_drop) for problem in plan_repair(source).unmended] == [
+    assert [
+        (problem.rule, problem.frame, problem.needs_drop) for problem in plan_repair(source).remaining_errors
+    ] == [
         ("stream.whole", len(records) - 2, True),
         ("stream.whole", len(records), True),
     ]
-    with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
+    with pytest.raises(DamagedBackup, match="--drop drops the unreadable bytes"):
         repair(source, target)
     result = repair(source, target, options=RepairOptions(drop=True))
     assert result == plan_repair(source, options=RepairOptions(drop=True))
@@ -205,10 +198,10 @@ def drop_description(offset: int, size: int) -> str:
 
 
 def test_a_backup_that_was_opened_before_cannot_be_read_past_damage(tmp_path: Path) -> None:
-    """Its stream is gone; the file has to be given."""
+    """An open backup with bytes to skip is refused, but one with a truncated end is repaired."""
     source = tmp_path / "source"
     source.write_bytes(stream_of(ExampleBackup().records()) + b"\xff" * 12)
-    with backup.open(source) as opened, pytest.raises(DamagedBackup, match="give the file itself with --drop"):
+    with backup.open(source) as opened, pytest.raises(DamagedBackup, match="pass the file itself with --drop"):
         repair(opened, tmp_path / "target", options=RepairOptions(drop=True))
     source.write_bytes(stream_of(ExampleBackup().records()) + b"\x7fabc")
     with backup.open(source) as opened:
@@ -218,7 +211,7 @@ def test_a_backup_that_was_opened_before_cannot_be_read_past_damage(tmp_path: Pa
 @settings(max_examples=examples(25))
 @given(seed=st.integers(0, 1 << 32))
 def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None:
-    """Bytes changed, taken out or put in: with `drop` the outcome can be read, and the way back is exact."""
+    """With `drop` a randomly changed stream becomes readable, and undoing restores its bytes."""
     rng = random.Random(seed)
     data = bytearray(stream_of(ExampleBackup().records()))
     first = len(encode_varint(len(ExampleBackup().records()[0]))) + len(ExampleBackup().records()[0])
@@ -241,7 +234,7 @@ def flip_byte(data: bytes, offset: int) -> bytes:
 
 @pytest.mark.parametrize("modern", [False, True])
 def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, *, modern: bool) -> None:
-    """Everything it holds is kept, the original beside the log, and undoing gives that file, byte for byte."""
+    """A container with a wrong MAC is written again, and undoing restores the original file."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
     data = container_of(broken_backup(), modern=modern)
     source.write_bytes(flip_byte(data, len(data) - 1))
@@ -261,13 +254,13 @@ def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, *, modern: 
 
 
 def test_what_follows_damaged_compression_is_only_left_out_when_asked_to(tmp_path: Path) -> None:
-    """The plan says so, and how much is kept."""
+    """Only with `drop` are the frames after damaged compression left out; the plan says how many are kept."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
     source.write_bytes(container_of(sample(300))[:9000])
     (step,) = plan_repair(source, KEYS).steps
-    (left,) = plan_repair(source, KEYS).unmended
+    (left,) = plan_repair(source, KEYS).remaining_errors
     assert (step.rule, left.rule, left.needs_drop) == ("container.length", "container.compression", True)
-    with pytest.raises(DamagedBackup, match="with --drop what follows is left out"):
+    with pytest.raises(DamagedBackup, match="--drop drops everything after this"):
         repair(source, target, KEYS, to=None, keys=KEYS)
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
     result = repair(source, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
@@ -280,7 +273,7 @@ def test_what_follows_damaged_compression_is_only_left_out_when_asked_to(tmp_pat
 
 
 def test_a_container_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
-    """With the reason, and not as something else; a key that does not fit is still that."""
+    """The error gives the reason; a wrong key and a file of another format have errors of their own."""
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(flip_byte(container_of(small_sample()), 40))
     with pytest.raises(DamagedBackup, match=r"compressed data .* nothing of it can be read"):
@@ -295,7 +288,7 @@ def test_a_container_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None
 
 
 def test_a_folder_is_repaired_without_what_it_lacks(tmp_path: Path) -> None:
-    """Its list of keys is damaged, and so is its main file; who has the account's id needs only the latter."""
+    """With the account id, a folder with damaged metadata and a wrong MAC is repaired."""
     snapshot = folder_of(broken_backup(), tmp_path)
     (snapshot / "metadata").write_bytes(b"damaged")
     main = flip_byte((snapshot / "main").read_bytes(), (snapshot / "main").stat().st_size - 1)
@@ -309,12 +302,12 @@ def test_a_folder_is_repaired_without_what_it_lacks(tmp_path: Path) -> None:
 
 
 def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> None:
-    """Only when asked to; the file is kept, since nothing else has such a line."""
+    """Only with `drop` are invalid lines left out; undoing restores the original file byte for byte."""
     source, target, back = (tmp_path / name for name in ("source.jsonl", "target.jsonl", "back.jsonl"))
     lines = lines_of(ExampleBackup().records()).splitlines(keepends=True)
     lines[30:30] = [b"secret\n", b"\xff\n"]
     source.write_bytes(b"".join(lines))
-    with pytest.raises(DamagedBackup, match=r"with --drop what cannot be read is left out.*line 31"):
+    with pytest.raises(DamagedBackup, match=r"--drop drops the unreadable bytes.*line 31"):
         repair(source, target, to=None)
     result = repair(source, target, options=RepairOptions(drop=True), to=None)
     assert [(step.rule, step.frame, step.words.partition(",")[0]) for step in result.steps] == [
@@ -330,7 +323,7 @@ def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> 
 @settings(max_examples=examples(15))
 @given(seed=st.integers(0, 1 << 32))
 def test_whatever_happens_to_a_container_it_is_mended_and_undone(seed: int) -> None:
-    """Or nothing is written, where nothing of it can be read."""
+    """A damaged container is repaired and the repair undone; if nothing of it can be read, no file is written."""
     rng = random.Random(seed)
     data = bytearray(SEALED)
     for _ in range(rng.choice((1, 2))):
@@ -371,7 +364,7 @@ def test_neither_the_backup_nor_anything_half_done_is_left_behind(tmp_path: Path
 
 
 def test_what_was_changed_since_cannot_be_undone(tmp_path: Path) -> None:
-    """The log is of one backup only."""
+    """A repaired backup that was changed afterwards cannot be undone."""
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(stream_of(broken_backup()))
     repair(source, target)
@@ -382,7 +375,7 @@ def test_what_was_changed_since_cannot_be_undone(tmp_path: Path) -> None:
 
 
 def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
-    """Even where what told it is left out."""
+    """The edition of the original is kept even if the record that showed it is left out."""
     example = ExampleBackup()
     example.without_additions()
     example.frame("pinned again").CopyFrom(ExampleBackup().frames["pinned"])
@@ -395,14 +388,14 @@ def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
 
 
 def spoil_color(frames: list[Frame], change: Callable[[backup_pb2.ChatStyle.CustomChatColor], object]) -> None:
-    """Add a colour that nothing uses, and do something to it."""
+    """Add an unused chat color, and apply a change to it."""
     account = next(frame.account for frame in frames if frame.WhichOneof("item") == "account")
     color = account.accountSettings.customChatColors.add(id=777, solid=0xFF112233)
     change(color)
 
 
 def spoil_list(frames: list[Frame], change: Callable[[backup_pb2.Recipient], object]) -> None:
-    """Add a story list, as another that is there, and do something to it."""
+    """Add a copy of a story list, and apply a change to it."""
     index, first = next(
         (index, frame)
         for index, frame in enumerate(frames)
@@ -428,13 +421,13 @@ SPOILT: dict[str, Callable[[list[Frame]], None]] = {
 
 @pytest.mark.parametrize("rule", SPOILT)
 def test_what_is_invalid_and_unused_is_left_out_when_asked(rule: str, tmp_path: Path) -> None:
-    """A colour no chat has, a second story list: one record or entry less, and the backup is valid."""
+    """With `drop` an invalid record or entry that nothing refers to is removed, and the rest is kept."""
     frames = [Frame.FromString(raw) for raw in sample(60)[1:]]
     SPOILT[rule](frames)
     source, target = tmp_path / "spoilt.binproto", tmp_path / "mended.binproto"
     source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
     assert rule in {finding.rule.id for finding in validate(source)}
-    assert [problem.needs_drop for problem in plan_repair(source).unmended] == [True]
+    assert [problem.needs_drop for problem in plan_repair(source).remaining_errors] == [True]
     repair(source, target, options=RepairOptions(drop=True))
     assert [finding for finding in validate(target) if finding.severity == "error"] == []
     with backup.open(target) as reader:
@@ -442,7 +435,7 @@ def test_what_is_invalid_and_unused_is_left_out_when_asked(rule: str, tmp_path: 
 
 
 def test_a_colour_that_chats_have_takes_its_name_with_it(tmp_path: Path) -> None:
-    """They get the automatic one, as an importer would give them."""
+    """After invalid chat colours are dropped, the backup has no errors, although chats used them."""
     frames = [Frame.FromString(raw) for raw in sample(60)[1:]]
     account = next(frame.account for frame in frames if frame.WhichOneof("item") == "account")
     for color in account.accountSettings.customChatColors:

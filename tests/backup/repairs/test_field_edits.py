@@ -30,14 +30,14 @@ FRAME = delimited(8, FOLDER)
 
 
 def test_a_field_is_cleared_and_the_rest_keeps_its_bytes() -> None:
-    """Only the lengths of what is around it change."""
+    """Clearing a field changes only the field and the lengths of the messages around it."""
     record = EditableRecord(FRAME)
     record.clear("chatFolder.folderType")
     assert record.encode() == delimited(8, FOLDER.removesuffix(number(6, 2)))
 
 
 def test_elements_of_a_list_are_counted_packed_or_not() -> None:
-    """Each by its place in what was read, whatever else is left out."""
+    """Elements keep their original index after others are cleared, in packed and unpacked lists."""
     record = EditableRecord(FRAME)
     record.clear("chatFolder.includedRecipientIds[1]")
     record.clear("chatFolder.includedRecipientIds[3]")
@@ -53,7 +53,7 @@ def test_elements_of_a_list_are_counted_packed_or_not() -> None:
 
 
 def test_messages_in_a_list_are_left_out_one_by_one() -> None:
-    """As reactions are."""
+    """Elements are removed by their index in the original list, in any order."""
     frame = Frame()
     for author in (5, 6, 7):
         frame.chatItem.standardMessage.reactions.add(authorId=author, emoji="x")
@@ -65,7 +65,7 @@ def test_messages_in_a_list_are_left_out_one_by_one() -> None:
 
 
 def test_a_value_is_put_where_it_was_or_where_it_belongs() -> None:
-    """In place of the one there, or between its neighbours by number."""
+    """A value replaces the field, or is inserted in the order of field numbers."""
     record = EditableRecord(FRAME)
     record.put("chatFolder.folderType", varint(1))
     assert record.encode() == delimited(8, FOLDER.replace(number(6, 2), number(6, 1)))
@@ -76,7 +76,7 @@ def test_a_value_is_put_where_it_was_or_where_it_belongs() -> None:
 
 
 def test_values_are_put_inside_beside_or_on_the_way() -> None:
-    """Whichever of their fields there is."""
+    """`put_near` sets a field in the message of the path, beside it, or at the path itself."""
     frame = Frame()
     frame.chat.expirationTimerMs = 5
     frame.chat.style.wallpaperPreset = backup_pb2.ChatStyle.SOLID_BLUSH
@@ -93,7 +93,7 @@ def test_values_are_put_inside_beside_or_on_the_way() -> None:
 
 
 def test_numbers_are_read() -> None:
-    """0 where there are none."""
+    """`number` returns the value of a field or an element, and 0 for an absent field."""
     record = EditableRecord(FRAME)
     assert record.number("chatFolder.includedRecipientIds[1]") == 300
     assert record.number("chatFolder.includedRecipientIds[3]") == 9
@@ -102,14 +102,14 @@ def test_numbers_are_read() -> None:
 
 
 def test_the_field_a_path_leads_through() -> None:
-    """Is found by its name."""
+    """The path to an ancestor is found by its name; a name that is not in the path is an error."""
     assert ancestor_path("chatItem.standardMessage.quote.text.body", "quote") == "chatItem.standardMessage.quote"
     with pytest.raises(CannotEdit):
         ancestor_path("chatItem.chatId", "quote")
 
 
 def test_an_empty_message_can_be_put() -> None:
-    """That is how most choices are made."""
+    """An empty message can be set, which is how most choices of a oneof are made."""
     frame = Frame()
     frame.chatItem.outgoing.sendStatus.add(recipientId=4)
     record = EditableRecord(frame.SerializeToString())
@@ -120,14 +120,14 @@ def test_an_empty_message_can_be_put() -> None:
 
 
 def test_a_header_can_be_changed_too() -> None:
-    """Its paths begin with its own fields."""
+    """The paths of a header begin with its own fields."""
     record = EditableRecord(HEADER, tables.BACKUP_INFO)
     record.clear("firstAppVersion")
     assert record.encode() == HEADER.removesuffix(delimited(5, b"App 1.0"))
 
 
 def test_what_is_there_is_told() -> None:
-    """Without changing anything."""
+    """`has` answers whether a path exists and does not change the record."""
     record = EditableRecord(FRAME)
     assert record.has("chatFolder.includedRecipientIds[3]")
     assert not record.has("chatFolder.includedRecipientIds[4]")
@@ -141,7 +141,7 @@ def test_what_is_there_is_told() -> None:
     ["", "nonsense", "chatFolder.nonsense", "chatFolder.name.x", "chatItem.chatId", "chatFolder.id", "field 99"],
 )
 def test_what_is_not_there_cannot_be_cleared(path: str) -> None:
-    """And the record stays as it was."""
+    """Clearing an unknown or absent field is an error and leaves the record unchanged."""
     record = EditableRecord(FRAME)
     with pytest.raises(CannotEdit):
         record.clear(path)
@@ -149,7 +149,7 @@ def test_what_is_not_there_cannot_be_cleared(path: str) -> None:
 
 
 def test_a_message_in_pieces_is_left_alone() -> None:
-    """What its elements are counted by is not to be guessed."""
+    """A message that is written in two pieces is not edited, since its indexes are ambiguous."""
     piece = delimited(11, delimited(6, delimited(1, b"x")))
     record = EditableRecord(delimited(4, piece + piece))
     with pytest.raises(CannotEdit, match="in pieces"):
@@ -157,7 +157,7 @@ def test_a_message_in_pieces_is_left_alone() -> None:
 
 
 def test_an_element_of_a_list_is_replaced_in_its_place() -> None:
-    """Packed or not; a list as a whole has no one place for a value."""
+    """An element of a list is replaced, packed or not; a whole list and an absent index are errors."""
     record = EditableRecord(FRAME)
     record.put("chatFolder.includedRecipientIds[1]", varint(4))
     record.put("chatFolder.includedRecipientIds[3]", varint(6))
@@ -168,7 +168,7 @@ def test_an_element_of_a_list_is_replaced_in_its_place() -> None:
 
 
 def test_a_field_written_twice_is_cleared_and_put_twice() -> None:
-    """Only the last one counts, and it is not known which one a reader meant."""
+    """An edit changes every occurrence of a field that is written twice."""
     record = EditableRecord(delimited(8, number(6, 0) + delimited(1, b"x") + number(6, 0)))
     record.put("chatFolder.folderType", varint(2))
     assert Frame.FromString(record.encode()).chatFolder.folderType == 2
@@ -177,7 +177,7 @@ def test_a_field_written_twice_is_cleared_and_put_twice() -> None:
 
 
 def test_the_element_a_path_leads_through() -> None:
-    """Is the innermost."""
+    """The path is cut after its last list index, and a path without one is an error."""
     assert element_path("chatItem.revisions[1].standardMessage.reactions[2].authorId") == (
         "chatItem.revisions[1].standardMessage.reactions[2]"
     )
@@ -189,7 +189,7 @@ def test_the_element_a_path_leads_through() -> None:
 @settings(max_examples=60)
 @given(seed=st.integers(0, 1 << 32))
 def test_whatever_can_be_parsed_comes_back_byte_for_byte(seed: int) -> None:
-    """However oddly it is written, and clearing a field takes nothing but that field."""
+    """Reading does not change the bytes of a record, and clearing its item removes it."""
     rng = random.Random(seed)
     for raw in random_frames(4, seed):
         mutated = mutate(rng, raw)

@@ -31,7 +31,7 @@ LOG = ChangeLog(
 
 
 def test_it_comes_back(tmp_path: Path) -> None:
-    """With everything in it, and nobody else can read it."""
+    """A written log is read back unchanged, appears when the block ends, and has mode 0600."""
     path = default_log_path(tmp_path / "fixed.binproto")
     assert path.name == "fixed.binproto.changes.json"
     with write_log(path, LOG):
@@ -51,14 +51,14 @@ def test_it_comes_back(tmp_path: Path) -> None:
     ],
 )
 def test_anything_else_is_refused(tmp_path: Path, text: str, pattern: str) -> None:
-    """Without a traceback, and without what stands in it."""
+    """A file that is not a change log has an error that says so."""
     (tmp_path / "log").write_text(text)
     with pytest.raises(LogRefused, match=pattern):
         read_log(tmp_path / "log")
 
 
 def test_damaged_and_newer_logs_are_refused(tmp_path: Path) -> None:
-    """Base64 that is none, and a version that is not known."""
+    """Invalid base64, an unknown version and a missing file are refused."""
     with write_log(tmp_path / "log", LOG):
         pass
     document = json.loads((tmp_path / "log").read_text())
@@ -76,7 +76,7 @@ def test_damaged_and_newer_logs_are_refused(tmp_path: Path) -> None:
 
 
 def test_there_is_none_of_a_repair_that_failed(tmp_path: Path) -> None:
-    """And one that was there before stays."""
+    """After a failure no new log is left, and an older one is kept."""
     path = tmp_path / "log"
     path.write_text("older")
     with pytest.raises(LogRefused), write_log(path, LOG, replace=True):

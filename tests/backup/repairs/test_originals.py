@@ -13,13 +13,13 @@ from tests.backup.streams import KEYS, container_of, folder_of, small_sample, st
 
 
 def test_it_lies_beside_the_log() -> None:
-    """Under the name of the repaired backup, or of a log that is called otherwise."""
+    """The name is that of the repaired backup, or that of the log where the log has another name."""
     assert default_original_path(Path("a/fixed.encrypted.changes.json")) == Path("a/fixed.encrypted.original")
     assert default_original_path(Path("a/log")) == Path("a/log.original")
 
 
 def test_the_file_of_a_backup_is_what_it_is_read_from(tmp_path: Path) -> None:
-    """A file by its path or as it was given, and of a snapshot the encrypted one."""
+    """The file is that of the path, the given file object, or the main file of a snapshot."""
     sealed = tmp_path / "sealed"
     sealed.write_bytes(container_of(small_sample()))
     with backup.open(sealed, KEYS) as source, open_source_file(source, None) as file:
@@ -39,7 +39,7 @@ def test_the_file_of_a_backup_is_what_it_is_read_from(tmp_path: Path) -> None:
 
 
 def test_it_is_put_back_to_the_byte(tmp_path: Path) -> None:
-    """And not if it was changed or is gone; a name in a log leads nowhere else."""
+    """The original is restored byte for byte; a changed, missing or outside file is refused."""
     original = tmp_path / "kept.original"
     original.write_bytes(b"damaged")
     with original.open("rb") as file:

@@ -26,7 +26,7 @@ def patched_frames(frames: list[bytes], replacements: dict[int, tuple[bytes, ...
 
 
 def test_each_place_gets_what_replaces_it() -> None:
-    """None, one or several."""
+    """A frame is replaced by no record, by one, or by several."""
     new = record(b"new")
     assert patched_frames(FRAMES, {}) == FRAMES
     assert patched_frames(FRAMES, {1: ()}) == FRAMES[1:]
@@ -38,7 +38,7 @@ def test_each_place_gets_what_replaces_it() -> None:
 
 
 def test_lengths_written_oddly_stay_so() -> None:
-    """Beside a place that is replaced."""
+    """Overlong length prefixes beside a replaced frame are kept."""
     padded = varint(2, size=3) + b"\x0a\x00"
     stream = record(HEADER) + padded + empty_frame(2) + padded
     with backup.open(io.BytesIO(stream)) as source:
@@ -53,7 +53,7 @@ def test_lengths_written_oddly_stay_so() -> None:
     places=st.dictionaries(st.integers(1, 12), st.integers(0, 3), max_size=6),
 )
 def test_every_frame_knows_where_it_came_from(count: int, places: dict[int, int]) -> None:
-    """By its number in the original, and its place among what replaced that."""
+    """The origin of a frame is its number in the original and its index among the replacements."""
     chosen = {frame: size for frame, size in places.items() if frame <= count}
     patches = Patches({frame: (b"",) * size for frame, size in chosen.items()})
 
@@ -67,5 +67,5 @@ def test_every_frame_knows_where_it_came_from(count: int, places: dict[int, int]
 
 @pytest.mark.parametrize(("first", "last", "touched"), [(1, 2, False), (1, 3, True), (3, 9, True), (4, 9, False)])
 def test_a_block_knows_whether_it_is_touched(first: int, last: int, touched: bool) -> None:  # noqa: FBT001
-    """So that all others need not be taken apart."""
+    """A block is touched if a patched frame is in it, so the other blocks need not be parsed."""
     assert Patches({3: ()}).touches(first, last) is touched

@@ -30,18 +30,18 @@ def message(record: bytes) -> Frame:
 
 
 def test_a_valid_backup_needs_nothing() -> None:
-    """So nothing would be written differently."""
+    """The plan for a valid backup has no steps, no remaining errors and no changed frames."""
     plan = plan_of(ExampleBackup())
-    assert (plan.steps, plan.unmended, plan.places) == ((), (), {})
+    assert (plan.steps, plan.remaining_errors, plan.places) == ((), (), {})
 
 
 def test_steps_name_the_frame_of_the_original() -> None:
-    """Also after frames before it were left out."""
+    """Steps have the frame numbers of the original, also after earlier frames were left out."""
     example = ExampleBackup()
     example.frames["club"].Clear()
     example.frames["all chats"].chatFolder.showMutedChats = False
     plan = plan_of(example, drop=True)
-    assert plan.unmended == ()
+    assert plan.remaining_errors == ()
     steps = {step.frame: step.rule for step in plan.steps}
     assert steps[example.number("club")] == "frame.item.set"
     assert steps[example.number("all chats")] == "chat-folder.all.muted"
@@ -50,19 +50,19 @@ def test_steps_name_the_frame_of_the_original() -> None:
 
 
 def test_leaving_one_record_out_takes_what_leads_to_it_along() -> None:
-    """Each listed by itself; without leave everything stays, and is said to stay."""
+    """With `drop`, records that refer to a dropped one are dropped too; without it nothing is changed."""
     example = ExampleBackup()
     example.frames["ada"].recipient.ClearField("contact")
     plan = plan_of(example)
     assert plan.steps == ()
-    assert {problem.needs_drop for problem in plan.unmended} == {True}
+    assert {problem.needs_drop for problem in plan.remaining_errors} == {True}
     plan = plan_of(example, drop=True)
-    assert plan.unmended == ()
+    assert plan.remaining_errors == ()
     assert all(plan.places[example.number(name)] == () for name in ("ada", "with ada", "hello"))
 
 
 def test_several_repairs_of_one_frame_are_made_together() -> None:
-    """Elements are counted as they were."""
+    """Several elements of one list are removed together by their original indexes."""
     example = ExampleBackup()
     folder = example.frames["friends"].chatFolder
     folder.includedRecipientIds[:] = [ADA, 99, ADA, 98, CID, 97]
@@ -73,7 +73,7 @@ def test_several_repairs_of_one_frame_are_made_together() -> None:
 
 
 def test_what_comes_too_late_is_moved_and_not_left_out() -> None:
-    """Also where it leads to something that comes too late itself."""
+    """A chat and its recipient that both come after the message are moved before it in order."""
     example = ExampleBackup()
     example.frame("late chat").chat.MergeFrom(backup_pb2.Chat(id=70, recipientId=60))
     recipient = example.frame("late").recipient
@@ -83,7 +83,7 @@ def test_what_comes_too_late_is_moved_and_not_left_out() -> None:
     example.frames["reply"].chatItem.chatId = 70
     example.frames["reply"].chatItem.authorId = 60
     plan = plan_of(example, drop=True)
-    assert plan.unmended == ()
+    assert plan.remaining_errors == ()
     assert not any(step.loses for step in plan.steps)
     position = plan.places[example.number("reply")]
     assert [message(record).WhichOneof("item") for record in position] == ["recipient", "chat", "chatItem"]
@@ -91,54 +91,54 @@ def test_what_comes_too_late_is_moved_and_not_left_out() -> None:
 
 
 def test_every_kind_of_reference_can_be_mended_by_moving() -> None:
-    """A backup whose people come last needs nothing left out; whom nothing refers to may stay where they are."""
+    """If all recipients come last, moving those that are referred to repairs every reference."""
     example = ExampleBackup()
     people = [name for name, frame in example.frames.items() if frame.WhichOneof("item") == "recipient"]
     for name in people:
         example.frames[name] = example.frames.pop(name)
     plan = plan_of(example)
-    assert plan.unmended == ()
+    assert plan.remaining_errors == ()
     moved = {frame for frame, records in plan.places.items() if not records}
     assert moved <= {example.number(name) for name in people}
     assert moved >= {example.number(name) for name in ("me", "ada", "club", "link")}
 
 
 def test_what_cannot_be_mended_is_said() -> None:
-    """What is missing would have to be invented."""
+    """A missing own recipient cannot be repaired and is reported as a remaining error."""
     example = ExampleBackup()
     example.frames["profile"].notificationProfile.name = ""
     example.frames["me"].recipient.releaseNotes.SetInParent()
     del example.frames["news"], example.frames["releases"], example.frames["release"]
     plan = plan_of(example, drop=True)
-    left = {problem.rule: problem for problem in plan.unmended}
+    left = {problem.rule: problem for problem in plan.remaining_errors}
     assert list(left) == ["self.present"]
     assert left["self.present"].frame is None
-    assert not any(problem.needs_drop for problem in plan.unmended)
+    assert not any(problem.needs_drop for problem in plan.remaining_errors)
 
 
 def test_pinned_chats_get_places_of_their_own() -> None:
-    """However many have the same one."""
+    """Of three chats pinned at the same position, two get new positions."""
     example = ExampleBackup()
     for name in ("with ada", "in club", "notes"):
         example.frames[name].chat.pinnedOrder = 5
     plan = plan_of(example)
-    assert plan.unmended == ()
+    assert plan.remaining_errors == ()
     assert sorted(message(record).chat.pinnedOrder for (record,) in plan.places.values()) == [6, 7]
 
 
 def test_what_breaks_a_rule_in_a_revision_is_left_out_without_the_message() -> None:
-    """The message itself was never wrong."""
+    """Only the invalid revision is dropped, and the message is kept."""
     example = ExampleBackup()
     example.frames["hello"].chatItem.revisions[0].ClearField("incoming")
     plan = plan_of(example, drop=True)
-    assert plan.unmended == ()
+    assert plan.remaining_errors == ()
     (new,) = plan.places[example.number("hello")]
     assert message(new).chatItem.standardMessage.text.body == "Hello"
     assert len(message(new).chatItem.revisions) == 0
 
 
 def test_a_record_that_is_left_out_is_not_moved_any_more() -> None:
-    """Whoever waits for it is left out in the next round."""
+    """A record that refers to a dropped record is dropped in the next round instead of waiting for it."""
     example = ExampleBackup()
     recipient = example.frame("late").recipient
     recipient.id = 60
@@ -146,6 +146,6 @@ def test_a_record_that_is_left_out_is_not_moved_any_more() -> None:
     example.frames["poll"].chatItem.authorId = 60
     example.frames["payment"].Clear()
     plan = plan_of(example, drop=True)
-    assert plan.unmended == ()
+    assert plan.remaining_errors == ()
     assert {example.number(name) for name in ("late", "poll", "payment")} == set(plan.places)
     assert set(plan.places.values()) == {()}

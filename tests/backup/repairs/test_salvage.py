@@ -12,7 +12,7 @@ from tests.backup.streams import lines_of, small_sample, stream_of
 
 @pytest.mark.parametrize("tail", [b"\x80", b"\x7f", b"\x7fabc"])
 def test_whole_records_are_read_and_the_rest_is_told(tail: bytes) -> None:
-    """With the bytes there are of it."""
+    """Complete records are read, and the damage has the remaining bytes and the frame number."""
     with backup.open(io.BytesIO(stream_of(small_sample()) + tail)) as source:
         damage = find_damage(source)
         assert damage is not None
@@ -23,14 +23,14 @@ def test_whole_records_are_read_and_the_rest_is_told(tail: bytes) -> None:
 
 
 def test_a_whole_stream_is_whole() -> None:
-    """And says so."""
+    """A complete stream has no damage, and all of its frames are read."""
     with backup.open(io.BytesIO(stream_of(small_sample()))) as source:
         assert find_damage(source) is None
         assert [frame.raw for frame in salvage_records(source)] == list(small_sample()[1:])
 
 
 def test_a_length_that_makes_no_sense_ends_what_is_whole() -> None:
-    """Nobody knows where the next record begins."""
+    """An invalid length ends the stream, since the start of the next record is unknown."""
     with backup.open(io.BytesIO(stream_of(small_sample()) + b"\xff" * 12)) as source:
         damage = find_damage(source)
         assert damage is not None
@@ -39,7 +39,7 @@ def test_a_length_that_makes_no_sense_ends_what_is_whole() -> None:
 
 
 def test_what_is_no_stream_is_not_cut_off() -> None:
-    """Damage of a form that has no records by length is an error."""
+    """Damaged JSON Lines are an error, since they have no length prefixes."""
     with backup.open(io.BytesIO(lines_of(small_sample()) + b"{")) as source:
         with pytest.raises(DamagedBackup):
             find_damage(source)

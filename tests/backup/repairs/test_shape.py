@@ -26,7 +26,7 @@ FORMS = {
 
 @pytest.mark.parametrize("name", FORMS)
 def test_the_form_is_that_of_the_original(name: str) -> None:
-    """Unless another is asked for."""
+    """The repaired backup has the format of the original unless another is requested."""
     file = io.BytesIO(dict(file_forms(small_sample()))[name])
     with backup.open(file, MODERN_KEYS) as source:
         assert choose_shape(source, file, None, MODERN_KEYS).to is FORMS[name]
@@ -36,7 +36,7 @@ def test_the_form_is_that_of_the_original(name: str) -> None:
 
 
 def test_an_encrypted_file_keeps_its_layout_and_what_it_says_about_its_token(tmp_path: Path) -> None:
-    """A token among the keys does not make a modern one of an older."""
+    """A legacy container stays legacy although a token is given, and a modern one keeps its metadata."""
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_bytes(container_of(small_sample()))
     new.write_bytes(container_of(small_sample(), modern=True))
@@ -49,7 +49,7 @@ def test_an_encrypted_file_keeps_its_layout_and_what_it_says_about_its_token(tmp
 
 
 def test_what_was_no_encrypted_file_takes_the_keys_as_they_are() -> None:
-    """There is nothing to go by."""
+    """For a source without a readable layout, the keys are used as given."""
     file = io.BytesIO(dict(file_forms(small_sample()))["stream"])
     with backup.open(file) as source:
         assert choose_shape(source, file, OutputFormat.CONTAINER, MODERN_KEYS) == TargetShape(
@@ -60,7 +60,7 @@ def test_what_was_no_encrypted_file_takes_the_keys_as_they_are() -> None:
 
 
 def test_the_recovery_key_is_enough_for_a_folder(tmp_path: Path) -> None:
-    """What else it takes lies beside the messages, if it is whole."""
+    """The backup id is read from the metadata of the folder unless that is damaged."""
     snapshot = folder_of(small_sample(), tmp_path)
     with backup.open(snapshot, LOCAL_KEYS) as source:
         shape = choose_shape(source, None, None, LOCAL_KEYS)

@@ -21,9 +21,11 @@ __all__ = [
     "NOW",
     "STORY",
     "ExampleBackup",
+    "broken_backup",
     "findings",
     "made_up_receipt",
     "uuid",
+    "valid_backup",
 ]
 
 NOW = 1_750_000_000_000
@@ -38,7 +40,7 @@ def uuid(number: int) -> bytes:
 
 
 def made_up_receipt() -> bytes:
-    """Make up a receipt: five times the point that stands for nothing, and a proof of nothing."""
+    """Return a receipt of identity points with an empty proof."""
     return bytes(1 + 5 * 32) + (128).to_bytes(8, "little") + bytes(128) + bytes(8 + 8 + 16)
 
 
@@ -61,14 +63,14 @@ class ExampleBackup:
         return self.frames[name]
 
     def records(self) -> list[bytes]:
-        """Write it down."""
+        """Serialize its records."""
         return [
             self.header.SerializeToString(),
             *(frame.SerializeToString() for frame in self.frames.values()),
         ]
 
     def number(self, name: str) -> int:
-        """Tell the number of a frame."""
+        """Return the number of a frame."""
         return 1 + list(self.frames).index(name)
 
     def first(self, *names: str) -> None:
@@ -76,7 +78,7 @@ class ExampleBackup:
         self.frames = {name: self.frames[name] for name in (*names, *self.frames)}
 
     def without_additions(self) -> None:
-        """Take out what was added to the format after its specification."""
+        """Remove the frames and fields that are newer than the specification."""
         for name in ("deleted by admin", "pinned"):
             del self.frames[name]
         for frame in self.frames.values():
@@ -338,7 +340,7 @@ class ExampleBackup:
 
 
 def strip_newer_fields(message: Message) -> None:
-    """Take what is newer than the specification out of a message."""
+    """Clear the fields of a message that are newer than the specification."""
     for field, value in message.ListFields():
         if name_of(field) in ADDITIONS:
             message.ClearField(field.name)
@@ -366,3 +368,22 @@ def findings(records: Iterable[bytes], **options: object) -> list[Finding]:
     validator = Validator(header, **options)  # type: ignore[arg-type]  # the names are right
     all_findings = [finding for raw in frames for finding in validator.check(raw)]
     return all_findings + validator.finish()
+
+
+def valid_backup(options: dict[str, str]) -> ExampleBackup:
+    """Make a backup that is valid under the options of a validation: its edition and purpose."""
+    example = ExampleBackup()
+    if options.get("edition") == "spec":
+        example.without_additions()
+    if options.get("purpose") == "takeout":
+        example.without_expiring_messages()
+    return example
+
+
+def broken_backup() -> list[bytes]:
+    """Return a backup with a few faults: some can be repaired, one must be dropped."""
+    example = ExampleBackup()
+    example.frames["ada"].recipient.contact.ClearField("registered")
+    example.frames["all chats"].chatFolder.showMutedChats = False
+    example.frames["hello"].chatItem.standardMessage.reactions[0].authorId = 99
+    return example.records()

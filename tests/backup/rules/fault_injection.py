@@ -34,7 +34,7 @@ WRONG: dict[Op, object] = {
 
 @dataclass(frozen=True)
 class InjectedFault:
-    """One frame as it is with a fault in it, and what the fault alone makes a checker say."""
+    """A frame with an injected fault, and the errors that this fault alone causes."""
 
     frame: int
     rule: str
@@ -43,7 +43,7 @@ class InjectedFault:
 
 
 def error_rows(reported: Sequence[Finding]) -> list[tuple[str, int | None, str]]:
-    """Write errors down for comparing."""
+    """Return errors as rows that can be compared."""
     errors = [finding for finding in reported if finding.severity is Severity.ERROR]
     return [(finding.rule.id, finding.frame, finding.path) for finding in errors]
 
@@ -94,7 +94,7 @@ CHECKS = [(rule.id, check) for rule in RULES if rule.strict is Severity.ERROR fo
 def inject(
     rng: random.Random, records: Sequence[bytes], count: int, *, edition: str, tries: int = 10_000
 ) -> list[InjectedFault]:
-    """InjectedFault faults, each into a frame of its own; only those that make no other frame wrong."""
+    """Inject faults into different frames; only those that cause errors in no other frame."""
     injected: dict[int, InjectedFault] = {}
     for _try in range(tries):
         if len(injected) == count:

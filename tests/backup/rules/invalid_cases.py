@@ -25,7 +25,7 @@ Change = Callable[[ExampleBackup], Any]
 
 
 def put(path: str, value: object) -> Change:
-    """Set a field, named by its frame and the way to it, as in `ada.recipient.contact.aci`."""
+    """Set a field, named by its frame and its path, as in `ada.recipient.contact.aci`."""
 
     def apply(example: ExampleBackup) -> None:
         name, _, field_path = path.partition(".")
@@ -65,7 +65,7 @@ def repeat_frame(name: str, change: Callable[[Frame], Any] | None = None) -> Cha
 
 
 def combine(*changes: Change) -> Change:
-    """Do several things."""
+    """Combine several changes."""
 
     def apply(example: ExampleBackup) -> None:
         for change in changes:
@@ -88,19 +88,19 @@ def add_contact(number: int, **fields: object) -> Change:
 
 
 def add_unknown_field(example: ExampleBackup) -> None:
-    """Add a field nobody knows."""
+    """Add an unknown field."""
     item = example.frames["hello"].chatItem
     item.MergeFromString(b"\xf8\x06\x01")
 
 
 def add_unreadable_frame(example: ExampleBackup) -> None:
-    """Put bytes into a frame that cannot be taken apart; only the raw records can hold them."""
+    """Add a frame that cannot be parsed, which only the raw records can contain."""
     records = example.records
     example.records = lambda: [*records(), b"\x0a\xff"]  # type: ignore[method-assign]
 
 
 def add_many_reactions(example: ExampleBackup) -> None:
-    """Write a message with thousands of reactions by nobody."""
+    """Add thousands of reactions by an unknown recipient to a message."""
     for _ in range(9000):
         example.frames["hello"].chatItem.standardMessage.reactions.add(emoji="👍", authorId=999, sentTimestamp=NOW)
 
@@ -453,27 +453,27 @@ ALSO: dict[str, set[str]] = {
 
 
 def members(example: ExampleBackup, name: str) -> Any:
-    """Find the members of a story list."""
+    """Return the members of the story list."""
     return example.frames[name].recipient.distributionList.distributionList.memberRecipientIds
 
 
 def allowed(example: ExampleBackup) -> Any:
-    """Find who may notify."""
+    """Return the allowed members of the notification profile."""
     return example.frames["profile"].notificationProfile.allowedMembers
 
 
 def days(example: ExampleBackup) -> Any:
-    """Find the days of the schedule."""
+    """Return the days of the schedule."""
     return example.frames["profile"].notificationProfile.scheduleDaysEnabled
 
 
 def included(example: ExampleBackup) -> Any:
-    """Find who is in a folder."""
+    """Return the recipients that are included in the chat folder."""
     return example.frames["friends"].chatFolder.includedRecipientIds
 
 
 def coins(example: ExampleBackup) -> Any:
-    """Find how a payment is known to the ledger."""
+    """Return the coin identification of a payment."""
     return example.frames["payment"].chatItem.paymentNotification.transactionDetails.transaction.coinIdentification
 
 

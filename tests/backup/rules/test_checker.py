@@ -27,7 +27,7 @@ CAP = 1 << 28
 
 
 def check_pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
-    """Check frames one by one against the people of a kept backup."""
+    """Check frames one by one with a table of nine known recipients."""
     references = BackupState(Purpose.REMOTE, error_mask(Profile.STRICT), spec_only=False).reference_tables()
     recipients = recipient_table(core)
     checker = core.new_checker()
@@ -40,7 +40,7 @@ def check_pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
 
 
 def recipient_table(core: Core) -> IdTable:
-    """Make a table of the core in question that knows everybody of a kept backup."""
+    """Return an id table of the given core with nine recipients."""
     table: IdTable = core.id_table.IdTable()
     for key in range(1, 10):
         table.add(key, 15, 1, key)
@@ -60,7 +60,7 @@ def damaged_frames() -> Iterator[bytes]:
 
 
 def test_compiled_and_interpreted_find_the_same() -> None:
-    """On kept, broken and mutated frames, to the byte of the page."""
+    """Both cores write the same pages for valid, broken and mutated frames."""
     frames = list(damaged_frames())
     assert check_pages(installed(), frames) == check_pages(interpreted(), frames)
 
@@ -68,7 +68,7 @@ def test_compiled_and_interpreted_find_the_same() -> None:
 @pytest.mark.parametrize("profile", ["strict", "import"])
 @pytest.mark.parametrize("edition", ["spec", "current", "auto"])
 def test_compiled_and_interpreted_judge_whole_streams_alike(edition: str, profile: str) -> None:
-    """Made-up histories, one with every kind of record, and damaged copies: all findings, in their order."""
+    """Both cores give the same findings in the same order for valid and damaged streams."""
     rng = random.Random(11)
     histories = (
         ExampleBackup().records(),
@@ -87,7 +87,7 @@ def test_compiled_and_interpreted_judge_whole_streams_alike(edition: str, profil
 
 
 def test_a_fault_leaves_no_findings(core: Core) -> None:
-    """What could not be read to its end is not judged."""
+    """A frame that cannot be parsed to its end has a fault and no findings."""
     for raw in (b"\x22\x01", nested_items(101), delimited(4, delimited(11, delimited(2, delimited(1, b"\xff"))))):
         ((page, fault),) = check_pages(core, [raw])
         assert page == b""
@@ -103,7 +103,7 @@ def test_a_fault_leaves_no_findings(core: Core) -> None:
     ],
 )
 def test_what_stands_twice_is_given_back(core: Core, raw: bytes) -> None:
-    """Only protobuf knows what it adds up to."""
+    """A frame with a field written twice is returned as TANGLED, since only protobuf can merge it."""
     assert check_pages(core, [raw]) == [(b"", core.checker.TANGLED)]
 
 
@@ -117,7 +117,7 @@ def check_other_frames(checker: Checker, data: bytes) -> list[tuple[int, int, in
 
 
 def test_only_plain_messages_are_left_to_threads(core: Core) -> None:
-    """Everything else is gone through, with its place."""
+    """All frames but chat items are returned with index and position."""
     records = sample()
     data = stream_of(records[1:])
     frames = check_other_frames(core.new_checker(), data)
@@ -133,7 +133,7 @@ def test_only_plain_messages_are_left_to_threads(core: Core) -> None:
 
 
 def test_another_frame_is_checked_where_it_stands(core: Core) -> None:
-    """Its findings have its index and its place, and a fault does not end the buffer."""
+    """Findings of frames that are not messages have index and offset, and a fault does not stop the check."""
     message, chat, cut = delimited(4, b""), delimited(3, number(1, 5)), b"\x1a\x05"
     data = stream_of([message, chat, cut, chat])
     checker = core.new_checker()
@@ -146,7 +146,7 @@ def test_another_frame_is_checked_where_it_stands(core: Core) -> None:
 
 
 def test_a_fault_hides_what_was_added_to_the_format(core: Core) -> None:
-    """What cannot be read to its end does not say which edition a backup is of, but what stands before it does."""
+    """Fields of a frame with a fault do not decide the edition, and fields of earlier frames do."""
     frame = Frame()
     frame.recipient.contact.blockedAtTimestamp = 1
     added = frame.SerializeToString()
@@ -161,7 +161,7 @@ def test_a_fault_hides_what_was_added_to_the_format(core: Core) -> None:
 @pytest.mark.parametrize("padding", range(10))
 @pytest.mark.parametrize("missing", range(1, 6))
 def test_a_date_never_reaches_beyond_the_end_of_its_message(core: Core, missing: int, padding: int) -> None:
-    """Dates are read six bytes at once, whatever stands behind them."""
+    """A truncated date is a fault although the bytes after its message would complete it."""
     date = tag(3, 0) + varint(1_700_000_000_000)
     complete = delimited(4, date) + delimited(9999, b"x" * padding)
     cut = delimited(4, date[:-missing]) + delimited(9999, varint(1_700_000_000_000) + b"x" * padding)
@@ -169,7 +169,7 @@ def test_a_date_never_reaches_beyond_the_end_of_its_message(core: Core, missing:
 
 
 def test_a_page_that_is_full_is_taken_and_checking_goes_on(core: Core) -> None:
-    """No finding is lost between pages."""
+    """No finding is lost if the findings fill several pages."""
     invalid = delimited(4, b"")
     data = stream_of([invalid] * 5000)
     checker = core.new_checker()

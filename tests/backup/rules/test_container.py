@@ -54,13 +54,13 @@ def sealed() -> bytes:
 
 
 def test_every_part_has_its_rule() -> None:
-    """And every rule of a part is one."""
+    """Every part of a container has a rule, and these rules are in the list of all rules."""
     assert set(RULE_OF) == set(Part)
     assert set(RULE_OF.values()) <= {rule.id for rule in RULES}
 
 
 def test_a_wrong_mac_is_found_and_the_frames_are_judged(sealed: bytes) -> None:
-    """All of them, since only the MAC itself was changed."""
+    """A changed MAC is a finding, and all frames are checked."""
     findings, frames = validate_file(flip_byte(sealed, len(sealed) - 1))
     rows = [(finding.rule.id, finding.frame) for finding in findings]
     assert rows == [("container.mac", None), ("frame.item.set", 2)]
@@ -68,7 +68,7 @@ def test_a_wrong_mac_is_found_and_the_frames_are_judged(sealed: bytes) -> None:
 
 
 def test_a_changed_byte_is_judged_up_to_there(sealed: bytes) -> None:
-    """The MAC says that something was changed, the compression where."""
+    """A changed byte gives a finding for the MAC and one for the position of damaged compression."""
     findings, frames = validate_file(flip_byte(sealed, len(sealed) // 2))
     assert [finding.rule.id for finding in findings][:2] == ["container.mac", "frame.item.set"]
     assert findings[-1].rule.id in {"container.compression", "container.checksum"}
@@ -79,14 +79,14 @@ def test_a_changed_byte_is_judged_up_to_there(sealed: bytes) -> None:
 
 @pytest.mark.parametrize(("cut", "rule"), [(1, "container.length"), (16, "container.mac")])
 def test_a_cut_file_is_judged_up_to_there(sealed: bytes, cut: int, rule: str) -> None:
-    """Whether the cut is between blocks or inside of one."""
+    """The frames before a cut are checked, whether the cut is between two blocks or inside one."""
     findings, frames = validate_file(sealed[: len(sealed) // 32 * 16 + 16 - cut])
     assert [finding.rule.id for finding in findings] == [rule, "frame.item.set", "container.compression"]
     assert 10 < frames < len(sample(FRAMES))
 
 
 def test_what_is_left_of_a_header_is_too_little() -> None:
-    """A finding, and nothing more can be said."""
+    """A container cut in its first bytes is an error of its tokens or its length, without frames."""
     data = container_of(sample(), modern=True)
     for size in (16, 150, 170):
         findings, frames = validate_file(data[:size], MODERN_KEYS)
@@ -96,7 +96,7 @@ def test_what_is_left_of_a_header_is_too_little() -> None:
 
 
 def test_damaged_tokens_are_found_and_the_frames_are_judged() -> None:
-    """Who has the token does not need what the file says about it."""
+    """Damaged forward-secrecy metadata is a finding, and the frames are checked if the token is given."""
     data = bytearray(container_of(sample(), modern=True))
     offset = data.index(b"\x0a", 8)
     data[offset + 1] += 1
@@ -106,7 +106,7 @@ def test_damaged_tokens_are_found_and_the_frames_are_judged() -> None:
 
 
 def test_wrong_padding_is_found_and_the_frames_are_judged() -> None:
-    """The MAC is right, and what it proves is not."""
+    """Wrong padding under a right MAC is a finding, and all frames are checked."""
     keys = KEYS.message_keys(modern=False)
     content = gzip.compress(stream_of(sample()))
     content += bytes(-len(content) % 16)
@@ -120,7 +120,7 @@ def test_wrong_padding_is_found_and_the_frames_are_judged() -> None:
 
 
 def test_a_wrong_checksum_loses_no_frame() -> None:
-    """It stands behind the last of them."""
+    """A wrong gzip checksum is a finding, and all frames before it are checked."""
     packed = gzip.compress(stream_of(sample()))
     findings, frames = validate_file(flip_byte(packed, len(packed) - 6), None)
     assert [finding.rule.id for finding in findings] == ["container.checksum"]
@@ -128,7 +128,7 @@ def test_a_wrong_checksum_loses_no_frame() -> None:
 
 
 def test_damage_at_the_very_beginning_leaves_nothing_to_judge(sealed: bytes) -> None:
-    """Not even the header; that is still a finding."""
+    """Damage that hides even the header is reported as findings, with no edition and no frames."""
     with start_validation(io.BytesIO(flip_byte(sealed, 40)), KEYS) as validation:
         assert [finding.rule.id for finding in validation] == ["container.mac", "container.compression"]
         assert not validation.readable
@@ -138,7 +138,7 @@ def test_damage_at_the_very_beginning_leaves_nothing_to_judge(sealed: bytes) -> 
 
 
 def test_another_key_is_still_an_error(sealed: bytes) -> None:
-    """Nothing of the file can be judged, whatever else is wrong with it."""
+    """A wrong key is an error and not a finding, also for a damaged container."""
     other = KeyMaterial(pool=KEYS.pool, aci=SET_A.aci)
     for data in (sealed, flip_byte(sealed, len(sealed) - 1)):
         with pytest.raises(WrongKey):
@@ -148,7 +148,7 @@ def test_another_key_is_still_an_error(sealed: bytes) -> None:
 
 
 def test_no_changed_byte_goes_unnoticed() -> None:
-    """Wherever it stands, the backup is not valid or the key no longer fits."""
+    """A changed byte anywhere is a finding, or a wrong key if it is in the first bytes."""
     data = container_of(ExampleBackup().records())
     assert rules(data) == []
     rng = random.Random(3)
@@ -160,7 +160,7 @@ def test_no_changed_byte_goes_unnoticed() -> None:
 
 
 def test_a_folder_without_messages_is_found(tmp_path: Path) -> None:
-    """Alone it cannot be judged; beside another snapshot that is older, that one is."""
+    """A snapshot without its main file is a finding, and an older snapshot is checked in its place."""
     snapshot = folder_of(sample(), tmp_path)
     newer = snapshot.with_name("signal-backup-2099-01-01-00-00-00")
     newer.mkdir()
@@ -180,7 +180,7 @@ def test_a_folder_without_messages_is_found(tmp_path: Path) -> None:
     ("content", "rule"), [(None, "folder.metadata.present"), (b"\x08\x01", "folder.metadata.readable")]
 )
 def test_metadata_are_missed_only_by_who_needs_them(tmp_path: Path, content: bytes | None, rule: str) -> None:
-    """With the account id the frames can be judged."""
+    """Missing or damaged metadata is a finding, and the frames are checked if the account id is given."""
     snapshot = folder_of(sample(), tmp_path)
     if content is None:
         (snapshot / "metadata").unlink()
@@ -193,7 +193,7 @@ def test_metadata_are_missed_only_by_who_needs_them(tmp_path: Path, content: byt
 
 
 def test_the_list_of_attachments_is_looked_at(tmp_path: Path) -> None:
-    """Missing it is worth a note, damaged or too short an error."""
+    """A missing manifest is a note, and a damaged or incomplete one is an error."""
     snapshot = folder_of(sample(120), tmp_path)
     names = list((snapshot / "files").read_bytes().split(b"\x42\x0a\x40"))[1:]
     assert rules(snapshot, LOCAL_KEYS, media=True) == []
@@ -209,7 +209,7 @@ def test_the_list_of_attachments_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_what_is_no_backup_is_an_error_here_too(tmp_path: Path) -> None:
-    """A folder with nothing in it, a text, an empty file."""
+    """An empty folder, an empty file and a file of another format are errors, not findings."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(UnreadableBackup):
         rules(tmp_path / "empty")
@@ -219,7 +219,7 @@ def test_what_is_no_backup_is_an_error_here_too(tmp_path: Path) -> None:
 
 
 def test_findings_of_frames_come_with_those_of_the_file() -> None:
-    """Ten faults are ten findings, also where one of them is the MAC."""
+    """Findings about the file and about its frames are both reported."""
     example = ExampleBackup()
     put("ada.recipient.contact.profileKey", b"x")(example)
     data = container_of(example.records())

@@ -31,14 +31,14 @@ def files(snapshot: Path) -> list[Path]:
 
 
 def test_whole_files_are_in_order(snapshot: Path) -> None:
-    """Nothing to say, whether they are only looked for or decrypted."""
+    """Intact attachments have no findings, with and without decryption."""
     assert len(files(snapshot)) > 3
     assert validate_media(snapshot) == []
     assert list(validate(snapshot, LOCAL_KEYS)) == []
 
 
 def test_files_are_looked_for_without_being_asked(snapshot: Path) -> None:
-    """Missing ones and those cut short are found, and decrypted none is; who asks for nothing gets nothing."""
+    """Missing and truncated files are found by default without decryption; `media=None` skips the check."""
     missing, cut, changed, *_rest = files(snapshot)
     missing.unlink()
     cut.write_bytes(cut.read_bytes()[:40])
@@ -53,7 +53,7 @@ def test_files_are_looked_for_without_being_asked(snapshot: Path) -> None:
 
 
 def test_an_export_without_its_files_was_made_so(tmp_path: Path) -> None:
-    """It has nothing to look for, until somebody asks; with one of its files, the others are missing."""
+    """In an export without the folder `files`, attachments are not missing; with it they are."""
     folder = tmp_path / "signal-export-2026-01-31-10-00-00"
     folder.mkdir()
     (folder / "main.jsonl").write_bytes(lines_of(sample(120)))
@@ -63,7 +63,7 @@ def test_an_export_without_its_files_was_made_so(tmp_path: Path) -> None:
 
 
 def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
-    """Each with the frame that refers to it, and the way to what refers to it."""
+    """Missing, truncated and changed files have rules of their own, with frame and path."""
     with backup.open(snapshot, LOCAL_KEYS) as source:
         frames = {frame.index: frame.message for frame in source}
     missing, cut, changed, *_rest = files(snapshot)
@@ -91,7 +91,7 @@ def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
 
 
 def test_another_file_in_its_place_is_found(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that opens but is not the one that is meant; only who has the key could make one."""
+    """A file whose content has another hash is a finding of its own rule."""
     with backup.open(snapshot, LOCAL_KEYS) as source:
         _pointer, attachment = next(kept(source))
         media = source.media
@@ -107,7 +107,7 @@ def test_another_file_in_its_place_is_found(snapshot: Path, monkeypatch: pytest.
 
 
 def test_files_nobody_refers_to_are_noted(snapshot: Path) -> None:
-    """By name, and not as an error; those of another snapshot are not among them."""
+    """An unused file is a note with its name, unless the manifest of another snapshot lists it."""
     stray = snapshot.parent / "files" / "ab" / ("ab" * 32)
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(b"x")
@@ -127,7 +127,7 @@ def test_files_nobody_refers_to_are_noted(snapshot: Path) -> None:
 
 
 def test_a_manifest_is_there_and_can_be_read(snapshot: Path) -> None:
-    """Without one, or with a broken one, no file is said to be missing from it or to be used by nobody."""
+    """A damaged or missing manifest is the only finding: no file is reported as unlisted or unused."""
     manifest = snapshot / "files"
     content = manifest.read_bytes()
     manifest.write_bytes(content[:-1])
@@ -139,7 +139,7 @@ def test_a_manifest_is_there_and_can_be_read(snapshot: Path) -> None:
 
 
 def test_a_manifest_lists_what_the_backup_refers_to(snapshot: Path) -> None:
-    """What it leaves out is told with the frame, and is not a file that nobody refers to."""
+    """A used file that the manifest does not list is a finding with frame and path, and not unused."""
     with (snapshot / "files").open("wb") as target:
         write_manifest(target, [])
     findings = validate_media(snapshot)
@@ -149,7 +149,7 @@ def test_a_manifest_lists_what_the_backup_refers_to(snapshot: Path) -> None:
 
 
 def test_only_who_asks_for_it_hears_of_files_nobody_refers_to(snapshot: Path) -> None:
-    """To list them takes as long as to read them."""
+    """Unused files are reported only with `media`, since listing them takes as long as reading them."""
     stray = snapshot.parent / "files" / "ab" / ("ab" * 32)
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(b"x")

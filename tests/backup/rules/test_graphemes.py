@@ -77,17 +77,17 @@ def test_characters_are_counted(text: str, count: int) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_sign_plays_its_part(kind: str) -> None:
-    """Up to the last of its class, and no further."""
+    """Every character of a class has the grapheme property of that class."""
     assert {hex(ord(sign)) for sign in KINDS[kind] if kind_of(sign) != kind} == set()
 
 
 @pytest.mark.parametrize("before", SYLLABLES)
 def test_a_korean_syllable_is_one_character(before: str) -> None:
-    """Its parts join in their order only."""
+    """The parts of a Hangul syllable join only in their order."""
     joined = {after for after in SYLLABLES if count_graphemes(KINDS[before][0] + KINDS[after][0]) == 1}
     assert joined == SYLLABLES[before]
 
 
 def test_long_texts_are_counted_quickly() -> None:
-    """Once through, whatever is in it."""
+    """A text of 20,000 emoji of seven code points each is counted in one pass."""
     assert count_graphemes("👩‍👩‍👧‍👦" * 20_000) == 20_000

@@ -9,7 +9,7 @@ IDS = st.integers(1, (1 << 64) - 1)
 
 
 def test_a_table_knows_what_was_added(core: Core) -> None:
-    """However many there are, and however they are spread."""
+    """A table returns the kind of every id that was added, with any number and distribution of ids."""
 
     @settings(max_examples=30)
     @given(st.dictionaries(IDS, st.integers(0, 15), max_size=600), IDS)
@@ -27,7 +27,7 @@ def test_a_table_knows_what_was_added(core: Core) -> None:
 
 
 def test_a_copy_is_apart(core: Core) -> None:
-    """Adding to one does not change the other."""
+    """An id added to a copy of a table is not in the original."""
     table = core.id_table.IdTable()
     table.add(5, 1, 1)
     copy = table.copy()

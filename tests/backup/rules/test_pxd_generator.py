@@ -52,7 +52,7 @@ def copy_source(tmp_path: Path) -> Path:
 
 
 def edit(source: Path, name: str, old: str, new: str) -> None:
-    """Replace a text in a module of the rules, the first time it stands there."""
+    """Replace the first occurrence of a text in a module of the rules."""
     path = source / f"holdfast/backup/rules/{name}.py"
     text = path.read_text()
     assert old in text
@@ -61,7 +61,7 @@ def edit(source: Path, name: str, old: str, new: str) -> None:
 
 @pytest.mark.long
 def test_a_rule_is_added_in_one_file(source: Path) -> None:
-    """Its number, its function and the call of the function are generated; other families stay as they are."""
+    """The number, the declaration and the call of a new check are generated, and other families are unchanged."""
     before = declarations(source)
     edit(source, "poll", "\n)\n\nif not cython.compiled:", NEW_RULE)
     edit(source, "poll", "    CHECKS = {", '    CHECKS = {\n        "Poll.PollOption": check_ended,')
@@ -100,7 +100,7 @@ def test_a_limit_is_changed_in_one_file(source: Path) -> None:
 def test_what_cannot_be_compiled_is_an_error_of_the_build(
     source: Path, name: str, old: str, new: str, problem: str
 ) -> None:
-    """A rule without a check, a check without a rule or without an effect, and what is no function or constant."""
+    """A rule without a check, a check without a rule and invalid declarations are errors of the build."""
     edit(source, name, old, new)
     if old.startswith("    POLL_CHAT"):
         edit(source, name, "report_field(POLL_CHAT, depth", "report_field(1, depth")
@@ -109,14 +109,14 @@ def test_what_cannot_be_compiled_is_an_error_of_the_build(
 
 
 def test_a_family_has_room_for_so_many_rules(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more would have a number of the next family."""
+    """A family with more rules than its range of numbers is an error."""
     monkeypatch.setattr(pxd_generator, "FAMILY_SIZE", 10)
     with pytest.raises(ValueError, match="container has too many rules: 12"):
         declarations(source)
 
 
 def test_what_would_not_change_is_not_written_again(source: Path) -> None:
-    """So that only what an edit changes is compiled again; what no module has any more is removed."""
+    """Unchanged declarations are not written again, and those without a module are removed."""
     folder = source / "holdfast/backup/rules"
     write_declarations(source)
     written = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.pxd")}
@@ -129,7 +129,7 @@ def test_what_would_not_change_is_not_written_again(source: Path) -> None:
 
 @pytest.mark.skipif(not COMPILED, reason="interpreted, there are no declarations")
 def test_the_declarations_beside_the_modules_are_those_of_their_source() -> None:
-    """Otherwise the compiled rules are older than the modules, and have to be built again."""
+    """The .pxd files are up to date with the source, and generating them leaves no imports behind."""
     folder = ROOT / "src/holdfast/backup/rules"
     modules = {name: module for name, module in sys.modules.items() if name.startswith("holdfast")}
     made = declarations(ROOT / "src")
@@ -158,7 +158,7 @@ def test_the_declarations_beside_the_modules_are_those_of_their_source() -> None
     ],
 )
 def test_a_value_is_declared_in_the_type_of_c_that_holds_it(value: object, lines: list[str]) -> None:
-    """Small numbers are enumerators, which a switch statement takes."""
+    """A constant is declared in the C type that holds it; small numbers are enumerators."""
     declared = pxd_generator.constant("m", "N", value)
     assert [line for line in declared if line in lines] == lines
     assert len(declared) == (2 if declared[0] == "cdef enum:" else 5)
@@ -166,7 +166,7 @@ def test_a_value_is_declared_in_the_type_of_c_that_holds_it(value: object, lines
 
 @pytest.mark.parametrize("value", [-1, 2**64, 1.5, "text"])
 def test_a_value_that_c_has_no_type_for_is_an_error(value: object) -> None:
-    """The module and the name are told."""
+    """The error names the module and the constant."""
     with pytest.raises(TypeError, match=re.escape("m.py: N cannot be a constant of C")):
         pxd_generator.constant("m", "N", value)
 
@@ -202,7 +202,7 @@ def read_small(tmp_path: Path, old: str = "", new: str = "") -> pxd_generator.Mo
 
 
 def test_a_module_declares_what_is_there_only_while_it_is_interpreted(tmp_path: Path) -> None:
-    """Functions are of C when all their types are."""
+    """A function is declared in C if all of its types are C types."""
     module = read_small(tmp_path)
     assert module.imports == {"holdfast.backup.rules.poll": ["POLL", "check_poll"]}
     assert module.constants == ["FIRST", "SECOND"]
@@ -216,13 +216,13 @@ def test_a_module_declares_what_is_there_only_while_it_is_interpreted(tmp_path: 
     ("old", "new"), [("depth: cython.int", "depth: int"), ("-> cython.void", "-> None"), ("-> cython.void", "")]
 )
 def test_a_function_with_a_rule_context_is_one_of_c(tmp_path: Path, old: str, new: str) -> None:
-    """Anything else is an error of the build."""
+    """A function with a rule context that is not a C function is an error of the build."""
     with pytest.raises(ValueError, match=r"small\.py: check has a rule context, but is not a function of C"):
         read_small(tmp_path, old, new)
 
 
 def test_a_constant_is_used_in_its_module_or_in_another(tmp_path: Path) -> None:
-    """An import from a module of another package with the same name is no use."""
+    """A constant that neither its module nor another module of the rules uses is an error."""
     small = read_small(tmp_path)
     with pytest.raises(ValueError, match=r"^small\.py: no code uses SECOND$"):
         pxd_generator.require_use({"small": small}, [small])
@@ -235,7 +235,7 @@ def test_a_constant_is_used_in_its_module_or_in_another(tmp_path: Path) -> None:
 
 
 def test_rules_are_numbered_by_family() -> None:
-    """A family has one number less than its share, and none of its rules has the number 0."""
+    """Each family has its own range of numbers, begins at 1, and has a maximum of rules."""
     numbers = pxd_generator.numbered({"one": ["a", "b"], "two": ["c"]})
     assert numbers == {"a": 1, "b": 2, "c": pxd_generator.FAMILY_SIZE + 1}
     full = [f"rule{number}" for number in range(pxd_generator.FAMILY_SIZE - 1)]

@@ -29,7 +29,7 @@ from tests.backup.rules.invalid_cases import put
 
 
 def test_a_path_leads_to_the_field() -> None:
-    """With the element of each list on the way."""
+    """The path of a finding has the index of the element in each list."""
     example = ExampleBackup()
     example.frames["hello"].chatItem.standardMessage.attachments.add().pointer.locatorInfo.key = b"key"
     (finding,) = findings(example.records())
@@ -39,7 +39,7 @@ def test_a_path_leads_to_the_field() -> None:
 
 
 def test_the_offset_is_that_of_the_record() -> None:
-    """Where its length begins in the plain stream."""
+    """The offset of a finding is that of the length prefix of its record in the plain stream."""
     example = ExampleBackup()
     put("voice.chatItem.authorId", 999)(example)
     (finding,) = findings(example.records())
@@ -48,7 +48,7 @@ def test_the_offset_is_that_of_the_record() -> None:
 
 
 def test_a_length_is_told_but_no_content() -> None:
-    """Numbers of the format help; what somebody wrote stays where it is."""
+    """The detail of a finding has the length of a value and not its content."""
     example = ExampleBackup()
     put("pack.stickerPack.packKey", b"secret")(example)
     (finding,) = findings(example.records())
@@ -56,7 +56,7 @@ def test_a_length_is_told_but_no_content() -> None:
 
 
 def test_warnings_about_dates_are_not_repeated_for_ever() -> None:
-    """Five of each kind for each field."""
+    """A warning about a date is repeated five times at most for each field."""
     muted = bytearray(tables.SLOTS)
     explainer = Explainer(Profile.STRICT, muted)
     slot = SLOT_BY_NAME["ChatItem.dateSent"]
@@ -83,8 +83,8 @@ def raw_of(rule: int, extra: int = 0, path: str = "") -> RawFinding:
         (CROWDED, 2468, "1,234 more"),
         (CROWDED, 7, "3 more"),
         (WHOLE, 0, ""),
-        (WHOLE, 1, "1 byte from byte 1,200 on passed over"),
-        (WHOLE, 4096, "4,096 bytes from byte 1,200 on passed over"),
+        (WHOLE, 1, "1 byte skipped at byte 1,200"),
+        (WHOLE, 4096, "4,096 bytes skipped at byte 1,200"),
         (UNKNOWN_FIELD, 12, "field 12"),
         (UNKNOWN_VALUE, 5, "value 5"),
         (UNKNOWN_VALUE, 2**31 - 1, "value 2147483647"),
@@ -94,12 +94,12 @@ def raw_of(rule: int, extra: int = 0, path: str = "") -> RawFinding:
     ],
 )
 def test_a_number_that_helps_is_told(rule: int, extra: int, text: str) -> None:
-    """How many, how long, which; values of the format have signs."""
+    """The detail has the count, length or value that the rule is about."""
     assert detail(raw_of(rule, extra), rule_numbered(rule).breach) == text
 
 
 def test_a_measured_size_has_its_unit() -> None:
-    """Where it has none, nothing is said."""
+    """The detail of a measured size has its unit, and is empty for a rule without a unit."""
     for number in MEASURES:
         unit = LIMITS[number].unit
         assert detail(raw_of(number, 7), Breach.FORMAT) == (f"7 {unit}" if unit else "")
@@ -107,7 +107,7 @@ def test_a_measured_size_has_its_unit() -> None:
 
 
 def test_a_length_is_told_only_where_one_is_wrong() -> None:
-    """The core adds one to it, so that a value that is missing is 0."""
+    """A length is in the detail only for a wrong length; the core adds one, so 0 means no value."""
     number = min(LENGTHS - LIMITS.keys())
     assert detail(raw_of(number, 17), Breach.FORMAT) == "16 bytes"
     assert detail(raw_of(number, 0), Breach.FORMAT) == ""
@@ -116,7 +116,7 @@ def test_a_length_is_told_only_where_one_is_wrong() -> None:
 
 
 def test_an_edition_allows_what_another_refuses() -> None:
-    """By its limits; a rule without one is never allowed to be broken."""
+    """An edition allows what is within its limit, and a rule without a limit is never allowed to be broken."""
     assert is_allowed(raw_of(READABLE), Edition.SPEC) is False
     for number, limit in LIMITS.items():
         for edition in Edition:
@@ -126,7 +126,7 @@ def test_an_edition_allows_what_another_refuses() -> None:
 
 
 def test_what_breaks_after_a_record_was_lost_may_come_of_that() -> None:
-    """Only a rule that needs another record, and only once one could not be read."""
+    """A finding is marked as a consequence if its rule needs another record and one was unreadable."""
     explainer = Explainer(Profile.STRICT, bytearray(tables.SLOTS))
     missing = raw_of(rule_named("account.first").number)
 
@@ -144,26 +144,26 @@ def test_what_breaks_after_a_record_was_lost_may_come_of_that() -> None:
 
 
 def test_the_end_of_a_stream_says_why_it_cannot_be_read() -> None:
-    """In place of a way to a field; what was passed over has its offset instead."""
+    """A finding about the end of a stream has the reason as its detail, and one about a gap its offset."""
     explainer = Explainer(Profile.STRICT, bytearray(tables.SLOTS))
     reason = explainer.explain(raw_of(WHOLE, path="the file ends inside a frame"), Edition.SPEC)
     assert reason is not None
     assert (reason.offset, reason.path, reason.detail) == (None, "", "the file ends inside a frame")
     gap = explainer.explain(raw_of(WHOLE, 2), Edition.SPEC)
     assert gap is not None
-    assert (gap.offset, gap.path, gap.detail) == (1200, "", "2 bytes from byte 1,200 on passed over")
+    assert (gap.offset, gap.path, gap.detail) == (1200, "", "2 bytes skipped at byte 1,200")
     assert explainer.lost
 
 
 def test_a_crowded_frame_is_as_bad_as_what_it_hides() -> None:
-    """The lowest bit tells whether an error is among what was not listed."""
+    """A crowded frame is an error if its lowest bit says that an error was not listed."""
     explainer = Explainer(Profile.STRICT, bytearray(tables.SLOTS))
     explained = [explainer.explain(raw_of(CROWDED, extra), Edition.SPEC) for extra in (7, 6)]
     assert [finding and finding.severity for finding in explained] == ["error", "note"]
 
 
 def test_a_page_of_the_core_is_read_to_its_end() -> None:
-    """Findings of different lengths, each with the field that its path ends in."""
+    """All findings of a page are read, each with its path and the field at its end."""
     sent, text = SLOT_BY_NAME["ChatItem.dateSent"], SLOT_BY_NAME["Text.body"]
     rule = rule_named("date.zero").number
     page = array("Q", [7, rule, 1, 20, 0, 0, 0])

@@ -30,25 +30,25 @@ BAD = (
 
 @pytest.mark.parametrize("text", GOOD)
 def test_points_are_taken(text: str) -> None:
-    """Published ones."""
+    """The published encodings of points are accepted."""
     assert is_point(bytes.fromhex(text))
 
 
 @pytest.mark.parametrize("text", BAD)
 def test_what_is_no_point_is_refused(text: str) -> None:
-    """Numbers too large, odd ones, and those that lie on no curve."""
+    """Encodings that are too large, odd, or not on the curve are refused."""
     assert is_point(bytes.fromhex(text)) is False
 
 
 @pytest.mark.parametrize("text", GOOD[1:])
 def test_of_a_point_and_its_negative_only_one_is_written(text: str) -> None:
-    """The even one: two encodings of one point could not be told to be the same."""
+    """The odd encoding of a point is refused, so each point has only one encoding."""
     negative = PRIME - int.from_bytes(bytes.fromhex(text), "little")
     assert is_point(negative.to_bytes(32, "little")) is False
 
 
 def test_a_receipt_has_one_shape() -> None:
-    """Nothing missing, a zero in front, and points that are points; what comes behind it nobody reads."""
+    """A receipt begins with a zero and has all of its parts; bytes after them are ignored."""
     valid = made_up_receipt()
     assert is_receipt(valid)
     assert is_receipt(valid + b"\x01")

@@ -15,14 +15,14 @@ from holdfast.backup.rules.recipient_kinds import (
 
 
 def test_a_set_has_a_bit_for_each_kind() -> None:
-    """And one for what nobody knows, of which everything is allowed."""
+    """A set of kinds has a bit for each kind, and always the bit of unknown recipients."""
     assert one_of() == 1 << NO_KIND
     assert one_of(SELF, GROUP) == 1 << NO_KIND | 1 << SELF | 1 << GROUP
     assert one_of(SELF, SELF) == one_of(SELF)
 
 
 def test_contacts_are_told_by_what_they_have() -> None:
-    """One that has nothing is no contact that anybody could reach."""
+    """A contact has at least one of ACI, PNI and E.164; one without any is not in the set of contacts."""
     with_aci = (ACI, ACI | E164, ACI | PNI, ACI | E164 | PNI)
     assert one_of(*(CONTACT + kind for kind in with_aci)) == CONTACTS_WITH_ACI
     assert CONTACTS & 1 << CONTACT == 0

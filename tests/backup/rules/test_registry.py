@@ -15,7 +15,7 @@ from holdfast.backup.rules.rule import Purpose
 from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import name_of
-from tests.backup.rules.example_backup import ExampleBackup, findings
+from tests.backup.rules.example_backup import ExampleBackup, findings, valid_backup
 from tests.backup.rules.invalid_cases import ALSO, INVALID_CASES, OPTIONS
 
 # Rules that a stream of frames cannot break, and where they are tested.
@@ -27,18 +27,8 @@ ELSEWHERE = {
 SENTENCE = re.compile(r"[A-Z].*[^.]\.")
 
 
-def valid_backup(options: dict[str, str]) -> ExampleBackup:
-    """Make a backup that keeps every rule when it is asked about in a certain way."""
-    example = ExampleBackup()
-    if options.get("edition") == "spec":
-        example.without_additions()
-    if options.get("purpose") == "takeout":
-        example.without_expiring_messages()
-    return example
-
-
 def points_at_its_fields(finding: Finding) -> bool:
-    """Tell whether a finding leads to a field its rule looks at, or to a message that has one inside."""
+    """Return whether the path of a finding is a field of its rule, or a message that contains one."""
     if not finding.path or not finding.rule.fields:
         return True
     message: Descriptor | None = Frame.DESCRIPTOR if finding.frame else BackupInfo.DESCRIPTOR
@@ -61,13 +51,13 @@ def points_at_its_fields(finding: Finding) -> bool:
 
 
 def test_every_rule_has_a_test_that_breaks_it() -> None:
-    """A rule nobody can break is no rule."""
+    """Every rule has a case that breaks it."""
     assert {rule.id for rule in RULES} == set(INVALID_CASES) | set(ELSEWHERE)
 
 
 @pytest.mark.parametrize("name", INVALID_CASES)
 def test_a_rule_is_kept_and_broken(name: str) -> None:
-    """A kept backup has no finding; one small change breaks this rule, and no other."""
+    """The valid example has no findings, and one change breaks this rule and no other."""
     options = OPTIONS.get(name, {})
     example = valid_backup(options)
     assert findings(example.records(), **options) == []
@@ -83,7 +73,7 @@ def test_a_rule_is_kept_and_broken(name: str) -> None:
 
 @pytest.mark.parametrize("name", [rule.id for rule in RULES if rule.strict and rule.id in INVALID_CASES])
 def test_an_importer_is_told_of_it_too(name: str) -> None:
-    """What is an error for who wrote a backup is at least a note for who reads it."""
+    """A broken rule is reported in the import profile with its lenient severity."""
     options = {**OPTIONS.get(name, {}), "profile": "import"}
     example = valid_backup(options)
     INVALID_CASES[name](example)
@@ -94,7 +84,7 @@ def test_an_importer_is_told_of_it_too(name: str) -> None:
 
 
 def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None:
-    """A rule that finds nothing to look at would be kept by accident."""
+    """The valid example has a value in nearly every field that a rule checks."""
     present: set[str] = set()
 
     def look(message: object) -> None:
@@ -120,14 +110,14 @@ def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None
 
 
 def test_every_number_of_the_core_is_a_rule() -> None:
-    """And every rule has an id and a number of its own."""
+    """The numbers of the core are those of the rules, and each rule has an id and a number of its own."""
     assert {rule.id: rule.number for rule in RULES} == numbers.NUMBERS
     assert len(set(numbers.NUMBERS.values())) == len(RULES)
     assert all(rule_numbered(rule.number) is rule for rule in RULES)
 
 
 def test_rules_are_written_for_people() -> None:
-    """Ids are plain, sentences are sentences, and every rule says where it comes from."""
+    """Each rule has a plain id, texts that are sentences, and a reference to its source."""
     for rule in RULES:
         assert re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", rule.id), rule.id
         assert re.fullmatch(
@@ -139,7 +129,7 @@ def test_rules_are_written_for_people() -> None:
 
 
 def test_errors_are_marked_for_the_core() -> None:
-    """By the number of the rule and the profile."""
+    """The mask of a profile marks the numbers of the rules that are errors in it."""
     strict, lenient = error_mask(Profile.STRICT), error_mask(Profile.IMPORT)
     number = rule_named("settings.app-theme.known").number
     assert (strict[number], lenient[number]) == (1, 0)
@@ -147,20 +137,20 @@ def test_errors_are_marked_for_the_core() -> None:
 
 
 def test_a_field_is_checked_once_in_a_role() -> None:
-    """The core looks at one rule only, so a second one would never be asked."""
+    """Two rules for one field in the same role are an error, since the core checks only one."""
     checks = [(1, check) for check in required("Chat.id")]
     with pytest.raises(ValueError, match=r"Chat\.id is checked twice"):
         CheckTables([*checks, *checks])
 
 
 def test_what_is_newer_is_what_the_schema_says() -> None:
-    """The fields that were added are those the specification does not have."""
+    """Each added field is a field of the schema, and none is listed twice."""
     assert all(name in SLOT_BY_NAME for name in ADDITIONS)
     assert len({tables.FIELDS[SLOT_BY_NAME[name]] for name in ADDITIONS}) == len(ADDITIONS)
 
 
 def test_tables_shared_with_threads_do_not_change() -> None:
-    """Recipients, chats and colours that come later are added to copies."""
+    """Recipients, chats and colours that are added later do not appear in tables shared with threads."""
     state = BackupState(Purpose.REMOTE, b"", spec_only=False)
     state.add(Frame(recipient=backup_pb2.Recipient(id=1, self=backup_pb2.Self())), 2)
     shared = state.reference_tables(shared=True)

@@ -27,12 +27,12 @@ def errors(path: Path, **options: str) -> list[str]:
 
 
 def test_only_rules_that_can_be_an_error_have_repairs() -> None:
-    """What is only worth a note is left alone."""
+    """Only rules that are errors in the strict profile have repairs."""
     assert all(rule.strict is Severity.ERROR for rule in RULES if rule.repairs or rule.file_repair)
 
 
 def test_a_damaged_file_is_repaired_by_writing_it_again() -> None:
-    """That goes for everything that opening it can report; only what drops bytes has to be asked for."""
+    """Every rule about the file is repaired by rewriting it, or by dropping bytes where data is lost."""
     actions = {rule.id: rule.file_repair for rule in RULES if rule.file_repair}
     assert set(actions) == {*RULE_OF.values(), "stream.whole"}
     assert {name for name, action in actions.items() if action is RepairAction.DROP_BYTES} == {
@@ -49,7 +49,7 @@ def test_a_damaged_file_is_repaired_by_writing_it_again() -> None:
 
 
 def test_repairs_name_fields_of_the_schema() -> None:
-    """And say in a sentence what they do."""
+    """Repairs name only fields of the schema, and their description ends with a period."""
     for fixes in REPAIRS.values():
         for fix in fixes:
             named = [
@@ -63,7 +63,7 @@ def test_repairs_name_fields_of_the_schema() -> None:
 
 
 def test_a_repair_says_what_it_does_and_whether_it_loses_something() -> None:
-    """Numbers are written as varints of one byte."""
+    """`clear`, `discard` and `put` build a repair with its action, its loss of data and its values."""
     assert clear("Cleared.", "a", "b") == Fix(RepairAction.CLEAR, "Cleared.", down=("a", "b"))
     assert discard("Left out.", "a", up="Message") == Fix(
         RepairAction.CLEAR, "Left out.", loses=True, up="Message", down=("a",)
@@ -75,7 +75,7 @@ def test_a_repair_says_what_it_does_and_whether_it_loses_something() -> None:
 
 @pytest.mark.parametrize("name", sorted(REPAIRS))
 def test_what_is_broken_is_mended_and_can_be_undone(name: str, tmp_path: Path) -> None:
-    """With `drop` every case passes, and without it nothing is lost."""
+    """With `drop` every case passes, without it no data is lost, and undoing restores the original."""
     settings = {"edition": "current", **OPTIONS.get(name, {})}
     example = ExampleBackup()
     if settings.get("purpose") == "takeout":
@@ -95,4 +95,4 @@ def test_what_is_broken_is_mended_and_can_be_undone(name: str, tmp_path: Path) -
         assert back.read_bytes() == source.read_bytes()
         if drop or not any(fix.loses for fix in REPAIRS[name]):
             assert any(step.rule == name for step in result.steps)
-        assert result.passes or not drop, result.unmended
+        assert result.passes or not drop, result.remaining_errors

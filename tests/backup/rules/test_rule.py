@@ -11,7 +11,7 @@ RULE = replace(rule_named("account.first"), repairs=(), file_repair=None)
 
 
 def test_a_rule_is_as_severe_as_the_profile_says() -> None:
-    """Without an edition as in the strictest; where the edition leaves it out, it does not apply."""
+    """A rule has the severity of the profile, and none in an edition that does not have the rule."""
     rule = replace(RULE, strict=Severity.ERROR, lenient=Severity.NOTE)
     assert (rule.severity(Profile.STRICT), rule.severity(Profile.IMPORT)) == (Severity.ERROR, Severity.NOTE)
     current = replace(rule, editions=CURRENT, strict_editions=CURRENT)
@@ -25,7 +25,7 @@ def test_a_rule_is_as_severe_as_the_profile_says() -> None:
 
 
 def test_a_limit_is_that_of_the_edition() -> None:
-    """The strictest is what every edition allows."""
+    """A limit applies by edition, and the strictest is the lowest upper bound."""
     limit = max_bytes(spec=10, current=20)
     assert [limit.allows(size, Edition.SPEC) for size in (0, 10, 11)] == [True, True, False]
     assert [limit.allows(size, Edition.CURRENT) for size in (11, 20, 21)] == [True, True, False]
@@ -35,7 +35,7 @@ def test_a_limit_is_that_of_the_edition() -> None:
 
 
 def test_a_safe_repair_is_tried_before_one_that_loses_data() -> None:
-    """Each where it is asked for, in the order of the rule."""
+    """`first_repair` returns the first safe repair, or the first that loses data, in the order of the rule."""
     rule = replace(RULE, repairs=(DROP_RECORD, clear("The field is cleared."), DROP_DUPLICATE))
     assert rule.first_repair(loses=False) == RepairAction.CLEAR
     assert rule.first_repair(loses=True) == RepairAction.DROP_RECORD
@@ -44,7 +44,7 @@ def test_a_safe_repair_is_tried_before_one_that_loses_data() -> None:
 
 
 def test_a_file_is_written_again_or_loses_bytes() -> None:
-    """Only to drop bytes loses data."""
+    """A rewrite of the file loses no data, and only dropping bytes does."""
     rewritten = replace(RULE, file_repair=RepairAction.REWRITE)
     assert [rewritten.first_repair(loses=loses) for loses in (False, True)] == [RepairAction.REWRITE, None]
     shortened = replace(RULE, file_repair=RepairAction.DROP_BYTES)

@@ -37,16 +37,12 @@ def fields_of(edition: Edition) -> dict[str, FieldDescriptor]:
 
 
 def checked_fields(edition: Edition) -> set[str]:
-    """Collect what the rules of an edition look at."""
+    """Return the fields that the rules of an edition check."""
     return {name for rule in RULES if edition in rule.editions for name in rule.fields}
 
 
 def without_rule(edition: Edition) -> set[str]:
-    """List the fields of an edition that no rule looks at.
-
-    One that holds a message is decided with the fields of that message, of which there must be some, or with the
-    oneof it belongs to.
-    """
+    """Return the fields of an edition that no rule checks."""
     named = checked_fields(edition)
     fields = set()
     for name, field in fields_of(edition).items():
@@ -59,31 +55,31 @@ def without_rule(edition: Edition) -> set[str]:
 
 
 def undecided(edition: Edition) -> set[str]:
-    """List those that are not written down as needing no rule either."""
+    """Return the fields without a rule that are not documented as needing none."""
     return without_rule(edition) - set(UNCHECKED)
 
 
 @pytest.mark.parametrize("edition", Edition)
 def test_every_field_is_decided(edition: Edition) -> None:
-    """Whoever adds one to the schema writes a rule for it, or a line why there is none."""
+    """Every field of the schema has a rule, or an entry with the reason why it has none."""
     assert undecided(edition) == set()
 
 
 def test_a_field_nobody_thought_of_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The walk sees what is left when a reason is taken away."""
+    """A field without a rule is reported if its entry is removed from the list."""
     monkeypatch.delitem(UNCHECKED, "Chat.archived")
     assert {name for edition in Edition for name in undecided(edition)} == {"Chat.archived"}
 
 
 def test_no_reason_is_out_of_date() -> None:
-    """A field that is gone, that has a rule by now, or that is written down twice is taken off the list."""
+    """The list has only fields of the schema without a rule, each once and with a reason."""
     assert set(UNCHECKED) <= {name for edition in Edition for name in without_rule(edition)}
     assert sum(len(fields) for _why, fields in REASONS) == len(UNCHECKED)
     assert all(reason.endswith(".") for reason in UNCHECKED.values())
 
 
 def test_rules_name_fields_of_the_schema() -> None:
-    """Each once; a rule that names none is about bytes, or about whatever is unknown."""
+    """Rules name fields of the schema, each once; only rules about bytes or unknown fields name none."""
     for rule in RULES:
         assert set(rule.fields) <= set(SLOT_BY_NAME) | oneofs(), rule.id
         assert len(set(rule.fields)) == len(rule.fields)
@@ -92,5 +88,5 @@ def test_rules_name_fields_of_the_schema() -> None:
 
 
 def test_fields_are_named_with_their_message() -> None:
-    """As everywhere in the rules."""
+    """A field is named as `Message.field`."""
     assert of("Quote", "text", "type") == ("Quote.text", "Quote.type")

@@ -21,7 +21,7 @@ def broken() -> bytes:
 
 
 def test_a_valid_backup_is_ok(tmp_path: Path) -> None:
-    """Nothing is found, and it is known how much was read."""
+    """A valid backup has no findings, and the validation has its edition and count of frames."""
     (tmp_path / "a.binproto").write_bytes(stream_of(ExampleBackup().records()))
     validation = hb.validate(tmp_path / "a.binproto")
     assert validation.ok
@@ -31,7 +31,7 @@ def test_a_valid_backup_is_ok(tmp_path: Path) -> None:
 
 
 def test_findings_are_grouped_by_rule() -> None:
-    """All of them, each under the id of its rule, in file order."""
+    """`by_rule` has all findings under the id of their rule, in file order."""
     validation = hb.validate(io.BytesIO(broken()))
     assert not validation.ok
     grouped = {rule: [finding.frame for finding in group] for rule, group in validation.by_rule.items()}
@@ -42,14 +42,14 @@ def test_findings_are_grouped_by_rule() -> None:
 
 
 def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
-    """A file that is not there is an error when the first finding is asked for."""
+    """A missing file is an error when the first finding is requested, not before."""
     validation = hb.validate(tmp_path / "nowhere")
     with pytest.raises(hb.UnreadableBackup):
         next(iter(validation))
 
 
 def test_findings_come_while_the_backup_is_read() -> None:
-    """The first one is there before the end of the file was seen."""
+    """The first finding is returned before the whole file is read."""
     seen: list[int] = []
     records = ExampleBackup().records()
     data = stream_of([*records, b"\x22\x00", *([records[-1]] * 100_000)])
@@ -60,21 +60,21 @@ def test_findings_come_while_the_backup_is_read() -> None:
 
 
 def test_each_iteration_reads_the_backup_anew() -> None:
-    """And counts from the beginning."""
+    """Each iteration over a validation gives the same findings, and the counts are those of one reading."""
     validation = hb.validate(io.BytesIO(broken()))
     assert list(validation) == list(validation) == list(validation.findings)
     assert sum(validation.counts.values()) == 3
 
 
 def test_an_open_backup_is_validated_and_stays_open() -> None:
-    """Whoever opened it closes it."""
+    """A backup that the caller opened is still readable after its validation."""
     with hb.open(io.BytesIO(broken())) as backup:
         assert not hb.validate(backup).ok
         assert len(list(backup)) == hb.validate(backup).frames
 
 
 def test_the_repr_tells_the_verdict_and_no_content() -> None:
-    """Before and after it was read."""
+    """`repr` shows the verdict and the count of errors once the backup was read, and never the key."""
     validation = hb.validate(io.BytesIO(broken()), "recovery-key = " + "abcd" * 16)
     assert repr(validation) == "Validation(not read yet)"
     assert not validation.ok

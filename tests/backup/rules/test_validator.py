@@ -27,17 +27,16 @@ from holdfast.backup.rules.validator import HeldFindings, start_validation
 from holdfast.backup.wire.varint import encode_varint
 from holdfast_demo.sample import sample_records
 from tests.backup.rules import fault_injection
-from tests.backup.rules.example_backup import ExampleBackup, findings
+from tests.backup.rules.example_backup import ExampleBackup, findings, valid_backup
 from tests.backup.rules.fault_injection import inject
 from tests.backup.rules.invalid_cases import INVALID_CASES, OPTIONS, clear, combine, put
-from tests.backup.rules.test_registry import valid_backup
 from tests.backup.streams import KEYS, array_of, container_of, lines_of, sample, stream_of
 from tests.backup.wire.mutations import mutate
 from tests.examples import examples
 
 
 def rows(reported: list[Finding]) -> list[tuple[str, str, int | None, int | None, str, str]]:
-    """Write findings down for comparing."""
+    """Return findings as rows that can be compared."""
     return [(f.rule.id, f.severity, f.frame, f.offset, f.path, f.detail) for f in reported]
 
 
@@ -48,7 +47,7 @@ def validate_stream(data: bytes, **options: object) -> list[Finding]:
 
 @pytest.mark.parametrize("edition", ["spec", "current"])
 def test_a_made_up_history_is_valid(edition: Literal["spec", "current"]) -> None:
-    """Under every rule, in the edition it was made for, which is told by what it holds."""
+    """A generated history has no findings, and the validator recognises the edition it was made for."""
     records = list(sample_records(400, 3, edition=edition))
     with backup.open(io.BytesIO(stream_of(records))) as source:
         validation = ValidationRun(source)
@@ -58,7 +57,7 @@ def test_a_made_up_history_is_valid(edition: Literal["spec", "current"]) -> None
 
 
 def test_ten_faults_are_ten_findings() -> None:
-    """Each is found, none twice, in the order of the file."""
+    """Ten faults are found once each, in the order of the file."""
     example = ExampleBackup()
     names = [
         *("account.profile-key.length", "contact.nickname.empty", "group.member.role"),
@@ -78,7 +77,7 @@ def test_ten_faults_are_ten_findings() -> None:
 @settings(max_examples=examples(10))
 @given(seed=st.integers(0, 1 << 32))
 def test_ten_faults_planted_anywhere_are_all_found(seed: int, edition: Literal["spec", "current"]) -> None:
-    """In ten frames of a made-up history: what is said of them together is what is said of each alone."""
+    """Ten faults in ten frames of a generated history give the findings that each gives alone."""
     rng = random.Random(seed)
     records = list(sample_records(60, 1 + seed % 5, edition=edition))
     injected = inject(rng, records, 10, edition=edition)
@@ -95,7 +94,7 @@ def test_ten_faults_planted_anywhere_are_all_found(seed: int, edition: Literal["
     "options", [{}, {"edition": "spec"}, {"purpose": "takeout"}, {"profile": "import"}], ids=str
 )
 def test_every_rule_is_found_among_nine_others(options: dict[str, str]) -> None:
-    """The whole list, ten rules at a time that have nothing to do with each other."""
+    """Any ten broken rules that are independent give the findings that each gives alone."""
     alone = {
         name: break_rule(name, options)
         for name in INVALID_CASES
@@ -122,14 +121,14 @@ def test_every_rule_is_found_among_nine_others(options: dict[str, str]) -> None:
 
 
 class SingleFault(NamedTuple):
-    """What one broken rule alone makes a checker say, and all that has to do with it."""
+    """The findings that one broken rule causes, and the names of frames and the ids related to it."""
 
     found: list[tuple[str, str, str]]
     marks: set[object]
 
 
 def findings_by_frame(example: ExampleBackup, options: dict[str, str]) -> list[tuple[str, str, str]]:
-    """List findings by the name of their frame, since frames may be put in or taken out before it."""
+    """List findings by the name of their frame, since frames may be added or removed before it."""
     names = ["header", *example.frames, "damaged"]
     return [
         (finding.rule.id, "whole" if finding.frame is None else names[finding.frame], finding.path)
@@ -138,7 +137,7 @@ def findings_by_frame(example: ExampleBackup, options: dict[str, str]) -> list[t
 
 
 def break_rule(name: str, options: dict[str, str]) -> SingleFault:
-    """Break one rule; what it changes, adds and is found in are its marks."""
+    """Break one rule, and return its findings with the frames and ids that it changes, adds or reports."""
     before, example = valid_backup(options), valid_backup(options)
     try:
         INVALID_CASES[name](example)
@@ -167,7 +166,7 @@ def broken_stream(count: int, seed: int = 5) -> bytes:
 
 
 def test_threads_change_nothing() -> None:
-    """Ids that come late are unknown to what stands before them, however many blocks are read ahead."""
+    """One, two and four threads give the same findings, also for references to later ids."""
     data = broken_stream(12_000)
     assert len(data) > 1_500_000
     single_threaded = rows(validate_stream(data, threads=1))
@@ -177,14 +176,14 @@ def test_threads_change_nothing() -> None:
 
 
 def test_frame_by_frame_is_the_same_as_at_once() -> None:
-    """An exporter that checks as it writes is told what a reader would be."""
+    """The validator for exporters reports the same findings as that for readers."""
     data = broken_stream(300)
     stream = backup.FrameStream(io.BytesIO(data))
     assert rows(findings([stream.header, *(frame.raw for frame in stream)])) == rows(validate_stream(data))
 
 
 def test_a_reference_holds_from_the_frame_after_it_on() -> None:
-    """Rule 2 of the specification: what is referred to comes first."""
+    """A message before the frames it refers to is an error."""
     example = ExampleBackup()
     example.frames = {name: example.frames[name] for name in ("account", "me", "hello", *example.frames)}
     rules = {finding.rule.id for finding in findings(example.records())}
@@ -210,7 +209,7 @@ def test_a_reference_holds_from_the_frame_after_it_on() -> None:
     ],
 )
 def test_a_backup_is_judged_by_its_own_year(change: object, edition: Edition, rules: set[str]) -> None:
-    """What it holds tells the edition, wherever it stands, also for what came before."""
+    """The edition is that of the newest field in the backup, and applies to earlier frames too."""
     example = ExampleBackup()
     example.without_additions()
     clear("account.account.platformASpecificSettings")(example)
@@ -224,7 +223,7 @@ def test_a_backup_is_judged_by_its_own_year(change: object, edition: Edition, ru
 
 
 def test_unknown_things_are_listed_and_never_wrong() -> None:
-    """A field and a value that nobody knows, each with its path."""
+    """Unknown fields and enum values are notes with their path in every profile, and never errors."""
     example = ExampleBackup()
     put("link.recipient.callLink.restrictions", 99)(example)
     example.frames["hello"].chatItem.standardMessage.text.MergeFromString(b"\xf8\x06\x01")
@@ -238,7 +237,7 @@ def test_unknown_things_are_listed_and_never_wrong() -> None:
 
 
 def test_what_an_importer_tolerates_is_a_note() -> None:
-    """Part 7 of the specification: skipped, ignored and defaulted things make no backup invalid."""
+    """What an importer skips or replaces is an error in the strict profile and a note in the import profile."""
     example = ExampleBackup()
     clear("hello.chatItem.standardMessage.text.bodyRanges.0.style")(example)
     clear("sent.chatItem.outgoing.sendStatus.0.pending")(example)
@@ -252,7 +251,7 @@ def test_what_an_importer_tolerates_is_a_note() -> None:
 
 
 def test_a_stream_that_is_cut_off_is_judged_up_to_there() -> None:
-    """What was found before stands, and nothing is said to be missing that may only be lost."""
+    """Findings before a cut are kept, and nothing after it is reported as missing."""
     example = ExampleBackup()
     put("ada.recipient.contact.profileKey", b"x")(example)
     data = stream_of(example.records())
@@ -261,7 +260,7 @@ def test_a_stream_that_is_cut_off_is_judged_up_to_there() -> None:
     assert judged_part[-1].frame == len(example.frames)
     last = len(stream_of(example.records()[:-1]))
     assert judged_part[-1].offset == last
-    assert judged_part[-1].detail == f"{len(data) - 3 - last:,} bytes from byte {last:,} on passed over"
+    assert judged_part[-1].detail == f"{len(data) - 3 - last:,} bytes skipped at byte {last:,}"
     packed = gzip.compress(stream_of(sample_records(12_000, 1)), 1)
     (damage,) = validate_stream(packed[: len(packed) * 9 // 10])
     assert damage.rule.id == "container.compression"
@@ -269,7 +268,7 @@ def test_a_stream_that_is_cut_off_is_judged_up_to_there() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_follows_a_senseless_length_is_judged(threads: int) -> None:
-    """The gap is one finding; what may only be missing because of it is marked, and nothing else is."""
+    """An unreadable gap is one finding, and only findings that it may have caused are marked."""
     example = ExampleBackup()
     put("ben.recipient.contact.profileKey", b"x")(example)
     put("call.chatItem.updateMessage.individualCall.state", 0)(example)
@@ -281,7 +280,7 @@ def test_what_follows_a_senseless_length_is_judged(threads: int) -> None:
     gap, key, *rest = results
     size = len(records[index]) + 12
     assert (gap.rule.id, gap.frame, gap.offset) == ("stream.whole", index, len(before))
-    assert gap.detail == f"{size:,} bytes from byte {len(before):,} on passed over"
+    assert gap.detail == f"{size:,} bytes skipped at byte {len(before):,}"
     assert (key.rule.id, key.frame) == ("contact.profile-key.length", index)
     consequences = {finding.rule.id for finding in rest if finding.consequence}
     assert consequences >= {"chat.recipient.known", "chat-item.author.known"}
@@ -298,7 +297,7 @@ def test_what_follows_a_senseless_length_is_judged(threads: int) -> None:
 
 
 def test_an_account_that_could_not_be_read_is_missing_for_that() -> None:
-    """It is listed all the same, and so is the user."""
+    """A missing account is reported as a consequence of unreadable bytes, and so is the own recipient."""
     records = ExampleBackup().records()
     results = validate_stream(stream_of(records[:1]) + b"\xff" * 12 + stream_of([b"?" * 300, *records[4:]]))
     missing = {finding.rule.id: finding.consequence for finding in results if finding.frame is None}
@@ -306,7 +305,7 @@ def test_an_account_that_could_not_be_read_is_missing_for_that() -> None:
 
 
 def test_json_lines_are_judged_past_what_cannot_be_read() -> None:
-    """The line is named, and nothing that stands on it; of an array what stands before it is judged."""
+    """An unreadable line is a finding with its number, and later lines are checked; an array ends there."""
     example = ExampleBackup()
     put("voice.chatItem.authorId", 999)(example)
     lines = lines_of(example.records()).splitlines(keepends=True)
@@ -324,13 +323,13 @@ def test_json_lines_are_judged_past_what_cannot_be_read() -> None:
 
 
 def test_what_is_no_backup_is_refused() -> None:
-    """An error, not a finding: there is nothing to judge."""
+    """An empty file is an error and not a finding."""
     with pytest.raises(UnreadableBackup):
         validate_stream(b"")
 
 
 def test_every_form_is_validated() -> None:
-    """Encrypted or as JSON, the findings are the same."""
+    """A container and JSON Lines have the same findings as the stream."""
     example = ExampleBackup()
     put("voice.chatItem.authorId", 999)(example)
     expected = rows(validate_stream(stream_of(example.records())))
@@ -339,7 +338,7 @@ def test_every_form_is_validated() -> None:
 
 
 def test_many_findings_wait_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the edition is not known they are kept, in order, without filling the memory."""
+    """More findings than are held in memory are returned in order once the edition is known."""
     monkeypatch.setattr(validator, "MAX_HELD", 10)
     header, *frames = sample_records(100, 1, edition="spec")
     data = stream_of([header, *frames, *([b"\x22\x00"] * 200)])
@@ -351,7 +350,7 @@ def test_many_findings_wait_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_gift_badges_wait_on_disk_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The core reports each of them, for their receipts are checked in Python."""
+    """Valid gift badges beyond the limit of held findings give no finding."""
     monkeypatch.setattr(validator, "MAX_HELD", 1)
     example = ExampleBackup()
     example.without_additions()
@@ -360,7 +359,7 @@ def test_gift_badges_wait_on_disk_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_frame_with_a_field_twice_is_judged_as_protobuf_reads_it() -> None:
-    """The last one counts, in a message as anywhere."""
+    """Of a duplicate field the last value is checked, as in protobuf."""
     example = ExampleBackup()
     hello = example.frames["hello"].chatItem.SerializeToString()
     doubled = b"\x10\x63" + hello  # an author nobody knows, and then the right one
@@ -377,7 +376,7 @@ def test_a_frame_with_a_field_twice_is_judged_as_protobuf_reads_it() -> None:
 @settings(max_examples=examples(150))
 @given(seed=st.integers(0, 1 << 32))
 def test_hostile_frames_are_judged_and_nothing_leaks(seed: int) -> None:
-    """No mutation brings the validator down, and no finding holds a text, a name, a number or a key."""
+    """A mutated frame causes no exception, and no finding has content of the backup."""
     rng = random.Random(seed)
     example = ExampleBackup()
     example.frames["hello"].chatItem.standardMessage.text.body = "Geheimnis4711"
@@ -395,13 +394,13 @@ def test_hostile_frames_are_judged_and_nothing_leaks(seed: int) -> None:
 
 
 def test_a_header_that_cannot_be_read_is_a_finding() -> None:
-    """For an exporter; a file with such a header is not opened at all."""
+    """An unreadable header is a finding of the validator for exporters."""
     broken = Validator(b"\xff", edition="spec")
     assert broken.finish()[0].rule.id == "frame.readable"
 
 
 def test_memory_does_not_grow_with_messages() -> None:
-    """The table of recipients stays as it is while messages pass."""
+    """The table of recipients does not grow with the number of messages."""
     example = ExampleBackup()
     checking = Validator(example.header.SerializeToString())
     for raw in example.records()[1:]:
@@ -414,7 +413,7 @@ def test_memory_does_not_grow_with_messages() -> None:
 
 
 def test_valid_says_so_only_without_errors(tmp_path: Path) -> None:
-    """Warnings and notes are counted, and make nothing invalid."""
+    """A warning is counted, and the backup is still valid."""
     example = ExampleBackup()
     clear("hello.chatItem.dateSent")(example)
     path = tmp_path / "a.binproto"
@@ -428,7 +427,7 @@ def test_valid_says_so_only_without_errors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("many", [1, 15, 16, 17, 1000])
 def test_empty_frames_in_a_row_are_skipped_by_an_importer(many: int) -> None:
-    """The format says so, however many there are: a note each, and no error."""
+    """Each empty frame is a note in the import profile, and none is an error."""
     records = sample(60)
     data = stream_of(records[:50]) + bytes(many) + stream_of(records[50:])
     results = list(validate(io.BytesIO(data), profile="import"))

@@ -89,7 +89,7 @@ def test_every_enum_value_is_as_the_specification_writes_it() -> None:
 
 
 def test_retired_numbers_stay_reserved() -> None:
-    """A number the format retired cannot be used again by accident."""
+    """The retired field numbers of every message are reserved."""
     expected = {name: sorted(numbers) for name, numbers in spec_table.SPEC_RESERVED.items()}
     for name, numbers in spec_table.LATER_RESERVED.items():
         expected[name] = sorted([*expected.get(name, []), *numbers])
@@ -98,7 +98,7 @@ def test_retired_numbers_stay_reserved() -> None:
 
 
 def test_records_are_named_by_their_field_number() -> None:
-    """The list of records can be indexed with what the core returns."""
+    """The index of a record name is the field number in the frame."""
     assert RECORDS[1] == "account"
     assert RECORDS[4] == "chatItem"
     assert len(RECORDS) == 9

@@ -79,7 +79,7 @@ def make_core(name: str, modules: dict[str, ModuleType]) -> Core:
 
 
 def installed() -> Core:
-    """Import the core the way everybody does."""
+    """Import the core as it is installed."""
     return make_core("installed", {name: import_module(name) for name in core_modules()})
 
 

@@ -24,7 +24,7 @@ __all__ = ["Score", "check", "compare"]
 
 @dataclass
 class Score:
-    """How many of the frames protobuf accepts, how many of those it would write back unchanged."""
+    """Counts of frames: all, those that protobuf accepts, and those in canonical encoding."""
 
     frames: int = 0
     accepted: int = 0
@@ -42,7 +42,7 @@ def compare(core: Core, count: int, seed: int, *, originals: Sequence[bytes] = (
 
 
 def check(core: Core, raw: bytes, score: Score, round_trips: int = 1) -> None:
-    """Check one frame: is it accepted, is it canonical, what is its JSON and, for one in so many, the way back."""
+    """Compare the core with protobuf on one frame: validity, canonical encoding, JSON, and some round trips."""
     score.frames += 1
     walk = core.walk.walk_record(raw)
     try:
@@ -69,7 +69,7 @@ def check(core: Core, raw: bytes, score: Score, round_trips: int = 1) -> None:
 
 
 def refuses(core: Core, raw: bytes) -> bool:
-    """Say whether a frame has no JSON."""
+    """Return whether the core refuses to convert a frame to JSON."""
     try:
         core.tojson.frame_to_json(raw)
     except DamagedRecord:

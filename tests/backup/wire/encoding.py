@@ -1,6 +1,6 @@
 """Functions that encode the wire format, for records that protobuf would never write."""
 
-__all__ = ["delimited", "fixed32", "fixed64", "group", "nested_items", "number", "tag", "varint"]
+__all__ = ["delimited", "fixed32", "fixed64", "gradient", "group", "nested_items", "number", "tag", "varint"]
 
 
 def varint(value: int, *, size: int = 1) -> bytes:
@@ -51,3 +51,8 @@ def nested_items(levels: int, innermost: bytes = b"") -> bytes:
     for _ in range(levels - 1):
         body = delimited(6, body)
     return delimited(4, body)
+
+
+def gradient(body: bytes) -> bytes:
+    """Write a frame that holds a gradient."""
+    return delimited(1, delimited(9, delimited(19, delimited(3, body))))

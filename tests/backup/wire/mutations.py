@@ -14,7 +14,7 @@ __all__ = ["mutate"]
 
 @dataclass
 class Field:
-    """One field of a record taken apart: a value, or the fields of a message."""
+    """A parsed field of a record: a value, or the fields of a nested message."""
 
     number: int
     wire_type: int
@@ -37,7 +37,7 @@ def encode(fields: list[Field]) -> bytes:
 
 @dataclass
 class Reader:
-    """Takes apart what protobuf wrote; it need not cope with anything else."""
+    """A parser of records that protobuf wrote; it handles no invalid input."""
 
     data: bytes
     pos: int = field(default=0)
@@ -87,7 +87,7 @@ def messages_in(fields: list[Field]) -> list[list[Field]]:
 
 
 def random_unknown(rng: random.Random) -> Field:
-    """Make a field that may or may not be known where it will stand."""
+    """Make a field with a random number, which may or may not be in the schema."""
     number = rng.choice((rng.randrange(1, 40), rng.randrange(1, 8), 99, 5000, (1 << 29) - 1))
     wire_type = rng.choice((0, 1, 2, 3, 5))
     body = {
@@ -142,7 +142,7 @@ def reshape(rng: random.Random, entry: Field) -> None:
 
 
 def scramble(rng: random.Random, raw: bytes) -> bytes:
-    """Change bytes without regard to what they mean."""
+    """Change bytes without regard to the structure of the message."""
     data = bytearray(raw or b"\0")
     offset = rng.randrange(len(data))
     match rng.randrange(6):

@@ -55,7 +55,7 @@ def random_frame(rng: random.Random) -> bytes:
 
 
 def fields_of(message: Message) -> list[FieldDescriptor]:
-    """List the fields of a message; the stubs know two classes for them."""
+    """List the fields of a message; the cast is needed because the type stubs have two descriptor classes."""
     return list(cast("Iterable[FieldDescriptor]", message.DESCRIPTOR.fields))
 
 

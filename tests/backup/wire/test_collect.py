@@ -55,13 +55,13 @@ def found_in(core: Core, raw: bytes, selection: Selection) -> Counter[tuple[int,
 
 
 def by_slot(selection: Selection) -> dict[int, str]:
-    """Turn the names of a selection round."""
+    """Invert the names of a selection."""
     return {slot: name for name, slot in selection.slots.items()}
 
 
 @pytest.mark.parametrize("selection", [OF_INFO, OF_MEDIA, OF_ORDER], ids=["info", "media", "order"])
 def test_what_protobuf_finds_in_a_sample_is_found(core: Core, selection: Selection) -> None:
-    """For every selection the program uses, on every kind of record."""
+    """Every selection that the program uses finds in every kind of record what protobuf finds."""
     chosen = core.collect.Selection(selection.slots)
     for raw in sample(450)[1:]:
         message = FrameMessage.FromString(raw)
@@ -69,7 +69,7 @@ def test_what_protobuf_finds_in_a_sample_is_found(core: Core, selection: Selecti
 
 
 def test_a_block_gives_what_its_frames_give(core: Core) -> None:
-    """Places count from the start of the block."""
+    """A block gives the values of its frames, with positions from the start of the block."""
     raws = sample(60)[1:]
     data = b"".join(map(record, raws))
     chosen = core.collect.Selection(OF_ORDER.slots)
@@ -81,7 +81,7 @@ def test_a_block_gives_what_its_frames_give(core: Core) -> None:
 
 
 def test_a_block_says_which_frame_is_broken(core: Core) -> None:
-    """The frames before it are counted, and the place lies inside it."""
+    """The number of frames before a broken one and a position inside it are returned."""
     data = record(b"\x0a\x00") * 2 + record(b"\x22\x05abc") + record(b"\x0a\x00")
     chosen = core.collect.Selection(["Frame.chatItem"])
     _found, frames, fault, offset = core.collect.collect_block(data, CAP, chosen)
@@ -90,7 +90,7 @@ def test_a_block_says_which_frame_is_broken(core: Core) -> None:
 
 
 def test_unpacked_and_packed_numbers_are_the_same(core: Core) -> None:
-    """A list of numbers may be written either way, or in both."""
+    """Packed and unpacked lists of numbers give the same values."""
     chosen = core.collect.Selection(["DistributionList.memberRecipientIds"])
     numbers = FrameMessage()
     numbers.recipient.distributionList.distributionList.memberRecipientIds.extend([1, 300, 7])
@@ -105,7 +105,7 @@ def test_unpacked_and_packed_numbers_are_the_same(core: Core) -> None:
 
 
 def wrapped(message: Descriptor, path: tuple[str, ...], body: bytes) -> bytes:
-    """Put bytes into the messages a path leads through."""
+    """Wrap bytes in the messages of a path."""
     if not path:
         return body
     field: FieldDescriptor = message.fields_by_name[path[0]]
@@ -114,7 +114,7 @@ def wrapped(message: Descriptor, path: tuple[str, ...], body: bytes) -> bytes:
 
 
 def test_a_header_can_be_searched_too(core: Core) -> None:
-    """The root is a parameter."""
+    """Fields of a header are found if its message is given as the root."""
     raw = BackupInfo(version=3, currentAppVersion="x").SerializeToString()
     chosen = core.collect.Selection(["BackupInfo.version", "BackupInfo.currentAppVersion"])
     collected = core.collect.collect(raw, chosen, tables.BACKUP_INFO)
@@ -122,14 +122,14 @@ def test_a_header_can_be_searched_too(core: Core) -> None:
 
 
 def test_a_name_the_schema_does_not_have_is_refused(core: Core) -> None:
-    """A typing error is found where it is made."""
+    """An unknown field name is a KeyError."""
     with pytest.raises(KeyError, match=r"no field ChatItem\.chatID"):
         core.collect.Selection(["ChatItem.chatID"])
 
 
 @pytest.mark.parametrize("levels", [99, 100, 101, 10_000])
 def test_nesting_is_bounded(core: Core, levels: int) -> None:
-    """Revisions inside revisions end where protobuf ends."""
+    """Nested revisions are refused at the same depth as by protobuf."""
     raw = b""
     for _ in range(levels):
         raw = b"\x32" + record(raw)
@@ -145,9 +145,9 @@ def test_nesting_is_bounded(core: Core, levels: int) -> None:
 
 
 def test_no_damage_brings_out_anything_but_an_error_in_words(core: Core) -> None:
-    """What protobuf reads is read alike; what it refuses is refused or searched no deeper, and never crashes.
+    """A mutated frame that protobuf reads gives the same values, and any other is a DamagedRecord at most.
 
-    Fields that stand twice are left out of the comparison: protobuf merges them, and a collector lists both.
+    Only canonical frames are compared, since protobuf merges duplicate fields and a collector lists both.
     """
     rng = random.Random(5)
     raws = sample(450)[1:]

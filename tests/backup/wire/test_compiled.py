@@ -21,18 +21,18 @@ needs_compiler = pytest.mark.skipif(
 @needs_compiler
 @pytest.mark.parametrize("name", core_modules())
 def test_every_module_of_the_core_is_compiled(name: str) -> None:
-    """Without this, a failed build goes unnoticed: the source beside it imports, and runs forty times slower."""
+    """Every module is imported from a compiled file; the source beside it would hide a failed build."""
     assert Path(str(import_module(name).__file__)).suffix == ".so"
 
 
 @needs_compiler
 def test_the_package_knows_that_it_is_compiled() -> None:
-    """The flag a command can show says the same."""
+    """COMPILED is true in a compiled package."""
     assert COMPILED
 
 
 def test_the_same_source_runs_interpreted(core: Core) -> None:
-    """The core of these tests is compiled, or not, as its name says."""
+    """The interpreted core is imported from source, and the installed one is compiled as COMPILED says."""
     if core.name == "interpreted":
         assert not core.frames.COMPILED
         assert str(core.tojson.__file__).endswith("tojson.py")

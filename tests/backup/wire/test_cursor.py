@@ -23,7 +23,7 @@ UNKNOWN = 9999
 @example(value=(1 << 56) - 1, size=8, more=9)
 @example(value=(1 << 64) - 1, size=10, more=0)
 def test_a_number_of_any_size_at_any_distance_from_the_end(core: Core, value: int, size: int, more: int) -> None:
-    """Also padded ones, which are the same number but not as protobuf would write it."""
+    """A varint is read at any distance from the end, and an overlong one is not canonical."""
     written = varint(value, size=size)
     padding = delimited(UNKNOWN, b"x" * more) if more else b""
     raw = delimited(4, tag(DATE_SENT, 0) + written) + padding
@@ -39,7 +39,7 @@ def test_a_number_of_any_size_at_any_distance_from_the_end(core: Core, value: in
 def test_a_number_never_reaches_beyond_the_end_of_its_message(
     core: Core, value: int, missing: int, behind: bytes
 ) -> None:
-    """What stands behind the message is not taken for the rest of the number."""
+    """Bytes after the message are not read as the rest of a truncated number."""
     written = varint(value)
     cut = delimited(4, tag(DATE_SENT, 0) + written[:-missing])
     raw = cut + delimited(UNKNOWN, behind) + number(UNKNOWN, value)
@@ -60,7 +60,7 @@ def test_a_number_never_reaches_beyond_the_end_of_its_message(
 def test_a_text_of_any_size_at_any_distance_from_the_end(
     core: Core, text: bytes, before: int, behind: int
 ) -> None:
-    """It is read eight bytes at once, and what stands behind it is no part of it."""
+    """A text of any length is checked for UTF-8 without the bytes after it."""
     body = b"a" * before + text
     raw = delimited(4, delimited(11, delimited(2, delimited(1, body))))
     raw += delimited(UNKNOWN, b"\x80" * behind) if behind else b""

@@ -12,7 +12,7 @@ COUNTS = {"installed": 57_000, "interpreted": 3_000}
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_core_and_protobuf_agree(core: Core) -> None:
-    """On what is well-formed, what is canonical, what the JSON says, and on the bytes that come back from it."""
+    """Core and protobuf agree on validity, canonical form, JSON and the bytes read back from it."""
     score = compare(core, COUNTS[core.name], seed=43, round_trips=5)
     assert score.frames == COUNTS[core.name]
     assert 0.3 * score.frames < score.accepted < 0.8 * score.frames

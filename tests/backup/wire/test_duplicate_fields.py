@@ -14,7 +14,7 @@ from tests.backup.wire.mutations import mutate
 
 
 def test_the_second_message_stands_alone() -> None:
-    """Nothing of the first is left, however deep; protobuf would put the two together."""
+    """Nothing of the first of two messages is kept at any depth, although protobuf would merge them."""
     first, second = delimited(2, number(1, 7) + delimited(5, b"")), delimited(2, number(1, 8))
     assert Frame.FromString(first + second).recipient.HasField("self")
     assert keep_last_fields(first + second) == second
@@ -23,12 +23,12 @@ def test_the_second_message_stands_alone() -> None:
 
 
 def test_the_last_member_of_a_oneof_counts() -> None:
-    """And has its place at the end."""
+    """Of two members of a oneof, only the last is kept."""
     assert keep_last_fields(delimited(2, b"") + delimited(4, b"")) == delimited(4, b"")
 
 
 def test_lists_and_what_is_unknown_stay() -> None:
-    """All of it, in its order."""
+    """Lists and unknown fields keep all of their elements in order."""
     members = delimited(3, delimited(5, delimited(7, b"") + delimited(7, b"\x10\x01")))
     frame = delimited(2, members)
     assert keep_last_fields(frame) == frame
@@ -39,7 +39,7 @@ def test_lists_and_what_is_unknown_stay() -> None:
 
 
 def test_a_header_is_read_so_too() -> None:
-    """It is a message like any."""
+    """Of a duplicate field in a header the last one is kept."""
     raw = number(1, 1) + number(1, 2)
     assert BackupInfo.FromString(keep_last_fields(raw, tables.BACKUP_INFO)).version == 2
     assert keep_last_fields(raw, tables.BACKUP_INFO) == number(1, 2)
@@ -48,7 +48,7 @@ def test_a_header_is_read_so_too() -> None:
 @settings(max_examples=100)
 @given(seed=st.integers(0, 1 << 32))
 def test_what_is_written_once_stays_as_it_is(seed: int) -> None:
-    """And whatever protobuf reads can be read here, and still be read by protobuf."""
+    """Frames without duplicates stay unchanged, and protobuf can read the result of all others."""
     rng = random.Random(seed)
     raw = rng.choice(sample()[1:])
     assert keep_last_fields(raw) == raw

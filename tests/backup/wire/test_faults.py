@@ -23,20 +23,20 @@ RECORDS = {
 
 
 def test_every_fault_has_words() -> None:
-    """A fault can be named to a person."""
+    """Every fault has a description and a number from 1 to 9."""
     numbers = [value for name, value in vars(faults).items() if name.isupper() and isinstance(value, int)]
     assert sorted(numbers) == sorted(faults.FAULTS) == list(range(1, 10))
     assert sorted(numbers) == sorted(getattr(faults, name) for name in NAMES)
 
 
 def test_no_fault_is_the_number_for_no_fault(core: Core) -> None:
-    """A record without one is reported as 0."""
+    """The number 0 means no fault, and is not that of a fault."""
     assert core.walk.walk_record(group(99, tag(1, 0) + b"\x01")).fault == 0
     assert 0 not in faults.FAULTS
 
 
 def test_each_description_continues_a_sentence_and_is_used_once() -> None:
-    """It is written after the name of the record that has the fault."""
+    """Each description is unique, begins with a verb, and has no period."""
     texts = list(faults.FAULTS.values())
     assert len(set(texts)) == len(texts)
     assert all(text.split()[0] in {"ends", "holds", "claims", "is"} and not text.endswith(".") for text in texts)
@@ -44,5 +44,5 @@ def test_each_description_continues_a_sentence_and_is_used_once() -> None:
 
 @pytest.mark.parametrize("fault", faults.FAULTS, ids=list(faults.FAULTS.values()))
 def test_the_core_reports_the_fault_of_a_record_by_its_number(core: Core, fault: int) -> None:
-    """Compiled and interpreted alike."""
+    """Both cores report the number of the fault."""
     assert core.walk.walk_record(RECORDS[fault]).fault == fault

@@ -23,7 +23,7 @@ def test_records_are_found_with_their_spans(core: Core) -> None:
 
 
 def test_splitting_can_start_anywhere(core: Core) -> None:
-    """A buffer is read from the given place on."""
+    """`split` starts at the given offset, and an offset outside of the buffer is an IndexError."""
     assert core.frames.split(stream(b"abc", b"de"), 4, CAP) == ([(5, 7)], 7, 0, 0)
     with pytest.raises(IndexError, match="inside its buffer"):
         core.frames.split(b"abc", 4, CAP)
@@ -31,7 +31,7 @@ def test_splitting_can_start_anywhere(core: Core) -> None:
 
 @pytest.mark.parametrize("cut", range(1, 8))
 def test_a_record_that_is_not_whole_is_left(core: Core, cut: int) -> None:
-    """What is missing is said, so that more can be read."""
+    """An incomplete record is left, and the number of needed bytes is returned."""
     data = stream(b"ab", b"x" * 300)[: 3 + cut]
     spans, rest, needed, fault = core.frames.split(data, 0, CAP)
     assert (spans, rest, fault) == ([(1, 3)], 3, 0)
@@ -39,7 +39,7 @@ def test_a_record_that_is_not_whole_is_left(core: Core, cut: int) -> None:
 
 
 def test_a_length_over_the_cap_is_a_fault(core: Core) -> None:
-    """The cap is what keeps a length prefix from making the reader wait for two gigabytes."""
+    """A length over the limit is a fault, and one at the limit is waited for."""
     data = varint(1 << 31) + b"x"
     assert core.frames.split(data, 0, CAP) == ([], 0, 0, faults.TOO_LONG)
     assert core.frames.split(data, 0, 1 << 31) == ([], 0, 5 + (1 << 31), 0)
@@ -47,13 +47,13 @@ def test_a_length_over_the_cap_is_a_fault(core: Core) -> None:
 
 
 def test_a_length_may_be_padded_to_ten_bytes(core: Core) -> None:
-    """Ten bytes are a length, eleven are none."""
+    """A length of ten bytes is read, and one of eleven bytes is a fault."""
     assert core.frames.split(varint(1, size=10) + b"x", 0, CAP) == ([(10, 11)], 11, 0, 0)
     assert core.frames.split(varint(1, size=11) + b"x", 0, CAP)[3] == faults.LONG_VARINT
 
 
 def test_kinds_are_the_numbers_of_records(core: Core) -> None:
-    """Every record is told by its number; what is not a record is none."""
+    """The kind of a frame is the field number of its record, and 0 without a record."""
     for kind in range(1, 9):
         assert core.frames.kind_of(delimited(kind, b"\x08\x01")) == (kind, 0, 4)
     assert core.frames.kind_of(b"") == (0, 0, 0)
@@ -61,20 +61,20 @@ def test_kinds_are_the_numbers_of_records(core: Core) -> None:
 
 
 def test_malformed_frames_are_of_no_kind(core: Core) -> None:
-    """The fault and its place are told instead."""
+    """The fault of a malformed frame and its position are returned."""
     assert core.frames.kind_of(number(0, 1))[1:] == (faults.BAD_TAG, 1)
     assert core.frames.kind_of(delimited(4, b"") + b"\x80")[1:] == (faults.CUT, 3)
     assert core.frames.kind_of(delimited(4, b"") + b"\x0f")[1:] == (faults.BAD_WIRE_TYPE, 3)
 
 
 def test_the_last_record_of_a_frame_counts(core: Core) -> None:
-    """Records share a oneof, so a later one takes the place of an earlier one, wherever unknown fields stand."""
+    """Records share a oneof, so the last one counts, also with unknown fields between them."""
     raw = delimited(4, b"x" * 200) + group(99, number(0, 1)) + delimited(2, b"") + number(77, 5)
     assert core.frames.kind_of(raw)[:2] == (2, 0)
 
 
 def test_measuring_counts_what_splitting_finds(core: Core) -> None:
-    """The number of whole records, and the same rest, whatever is cut off and whatever is wrong."""
+    """`measure` returns the number of records and the rest that `split` finds, for truncated buffers too."""
     data = stream(*random_frames(50, seed=3))
     for buffer in (data, data[:-1], data + b"\x80", data + varint(CAP + 1), b""):
         spans, *rest = core.frames.split(buffer, 0, CAP)
@@ -82,7 +82,7 @@ def test_measuring_counts_what_splitting_finds(core: Core) -> None:
 
 
 def test_plain_records_are_counted_up_to_one_that_is_not(core: Core) -> None:
-    """One whose length is said twice, around it and in it, is plain; the place of the last of them is told."""
+    """Counting stops at the first record that is not plain, and the position of the last one is returned."""
     plain = stream(delimited(4, b"abc"), delimited(1, b""), delimited(8, b"x" * 200))
     assert core.frames.measure_plain(plain, 0, CAP) == (3, 9, len(plain), 0, 0, 0)
     assert core.frames.measure_plain(plain[:-1], 0, CAP) == (2, 6, 9, len(plain), 0, 0)

@@ -36,19 +36,19 @@ RICH = (
 @given(raw=st.binary(max_size=200))
 @example(raw=b"")
 def test_any_bytes_are_judged_as_protobuf_judges_them(core: Core, raw: bytes) -> None:
-    """Bytes that were never a frame."""
+    """Core and protobuf agree on random bytes."""
     check(core, raw, Score())
 
 
 def test_a_frame_may_be_cut_anywhere(core: Core) -> None:
-    """Every beginning of a frame is judged as protobuf judges it."""
+    """Core and protobuf agree on every truncated frame."""
     for raw in (RICH, *random_frames(20, seed=37)):
         for end in range(len(raw) + 1):
             check(core, raw[:end], Score())
 
 
 def test_any_bit_may_be_flipped(core: Core) -> None:
-    """Every frame that is one bit off is judged as protobuf judges it."""
+    """Core and protobuf agree on a frame with any flipped bit."""
     for offset in range(len(RICH)):
         for bit in range(8):
             damaged = bytearray(RICH)
@@ -58,7 +58,7 @@ def test_any_bit_may_be_flipped(core: Core) -> None:
 
 @pytest.mark.parametrize("levels", [101, 200, 10_000])
 def test_deep_messages_end_at_the_limit(core: Core, levels: int) -> None:
-    """The stack does not grow with the input."""
+    """Deeply nested messages are a fault, and an error of `frame_to_json` and `unknown_in`."""
     raw = nested_items(levels)
     assert core.walk.walk_record(raw).fault == faults.TOO_DEEP
     with pytest.raises(DamagedRecord, match="nested too deep"):
@@ -69,7 +69,7 @@ def test_deep_messages_end_at_the_limit(core: Core, levels: int) -> None:
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_deep_groups_end_at_the_limit(core: Core, closed: bool) -> None:  # noqa: FBT001
-    """Whether they are closed or not, inside a record or around it."""
+    """Deeply nested groups are a fault, closed or not, inside a record or at its top."""
     groups = tag(99, 3) * 10_000 + (tag(99, 4) * 10_000 if closed else b"")
     for raw in (groups, delimited(4, groups)):
         assert core.walk.walk_record(raw).fault == faults.TOO_DEEP
@@ -77,7 +77,7 @@ def test_deep_groups_end_at_the_limit(core: Core, closed: bool) -> None:  # noqa
 
 
 def test_numbers_that_never_end_are_left_after_ten_bytes(core: Core) -> None:
-    """As a tag, as a length, as a value, as the length of a record."""
+    """A varint over ten bytes is a fault as a tag, a length, a value and the length of a record."""
     endless = b"\xff" * 100_000
     for raw in (endless, tag(4, 2) + endless, tag(99, 0) + endless, delimited(7, delimited(7, endless))):
         walk = core.walk.walk_record(raw)
@@ -98,7 +98,7 @@ CLAIMS = [
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=[claim.hex() for claim in CLAIMS])
 def test_lengths_that_are_only_claimed_cost_no_memory(core: Core, claim: bytes) -> None:
-    """Two gigabytes are refused before they are asked for."""
+    """A length of up to two gigabytes is refused without allocating memory."""
     record, field, deep = claim, tag(4, 2) + claim, delimited(7, tag(7, 2) + claim + b"abc")
     calls: list[Callable[[], object]] = [
         partial(core.frames.split, record, 0, CAP),
@@ -123,7 +123,7 @@ def test_lengths_that_are_only_claimed_cost_no_memory(core: Core, claim: bytes) 
 
 
 def test_memory_is_bounded_by_a_multiple_of_the_input(core: Core) -> None:
-    """The frames that grow most on the way to JSON: the shortest fields with the longest names."""
+    """The JSON of a frame with short fields and long names stays below a multiple of its size."""
     raw = delimited(4, delimited(15, delimited(2, delimited(1, delimited(7, b"")) * 5_000)))
     tracemalloc.start()
     try:
@@ -136,14 +136,14 @@ def test_memory_is_bounded_by_a_multiple_of_the_input(core: Core) -> None:
 
 
 def test_a_stream_of_empty_records_is_walked(core: Core) -> None:
-    """A record of no length is a frame that holds nothing."""
+    """Records of length 0 are counted as empty frames."""
     walk = core.walk.walk(bytes(10_000), 0, CAP)
     assert (walk.frames, walk.canonical, walk.fields) == (10_000, 10_000, 0)
     assert core.tojson.to_json_lines(bytes(3), 0, CAP).text == b"{}\n{}\n{}\n"
 
 
 def test_random_bytes_as_a_stream_end_somewhere(core: Core) -> None:
-    """Each function stops at the same record, for the same reason."""
+    """`walk` and `to_json_lines` stop at the same record of random bytes, with the same fault."""
     rng = random.Random(41)
     for _ in range(300):
         data = rng.randbytes(rng.randrange(60))

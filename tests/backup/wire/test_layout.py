@@ -7,7 +7,7 @@ from holdfast.backup.wire import layout, tables
 
 
 def test_the_compiler_is_told_the_same_numbers() -> None:
-    """Every number of layout.py stands in layout.pxd, and no other."""
+    """The constants of `layout.py` and `layout.pxd` are the same."""
     text = Path(str(layout.__file__)).with_suffix(".pxd").read_text()
     declared = dict(re.findall(r"^    (\w+) = (\d+)$", text, re.MULTILINE))
     expected = {name: int(number) for name, number in declared.items()}
@@ -22,7 +22,7 @@ def test_the_registers_have_room_for_every_message() -> None:
 
 
 def test_what_is_known_of_a_message_fits_into_one_number() -> None:
-    """Base and limit do not run into each other."""
+    """The base and the limit of a message fit into their bits of one number."""
     assert max(tables.BASES) < 1 << layout.LIMIT_AT
     assert max(tables.LIMITS) < 1 << 8
     assert max(tables.TARGETS) < 1 << 32

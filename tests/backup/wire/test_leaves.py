@@ -22,7 +22,7 @@ ALL = bytes(
 
 
 def values_of(message: Message) -> Counter[bytes]:
-    """Count the texts and bytes of a message; protobuf tells a default from none only where it matters."""
+    """Count the strings and bytes of a message that protobuf lists as set."""
     values: Counter[bytes] = Counter()
     for field, content in message.ListFields():
         for value in content if field.is_repeated else (content,):
@@ -34,7 +34,7 @@ def values_of(message: Message) -> Counter[bytes]:
 
 
 def test_every_text_and_all_bytes_are_found(core: Core) -> None:
-    """In random frames and headers of every kind."""
+    """All strings and bytes that protobuf reads in random frames and headers are found."""
     rng = random.Random(1)
     for raw in [*random_frames(200, 1), *sample()[1:]]:
         leaves = core.leaves.leaves_of(raw, ALL)
@@ -46,7 +46,7 @@ def test_every_text_and_all_bytes_are_found(core: Core) -> None:
 
 
 def test_a_block_gives_what_its_frames_give(core: Core) -> None:
-    """With places counted from where the block begins, and only between the ends that were asked for."""
+    """Positions count from the start of the block, and only records between start and stop are searched."""
     frames = random_frames(50, 2)
     parts = [record(raw) for raw in frames]
     data = b"".join(parts)
@@ -64,7 +64,7 @@ def test_a_block_gives_what_its_frames_give(core: Core) -> None:
 
 
 def test_numbers_are_found_by_the_bytes_they_take(core: Core) -> None:
-    """Where they are asked for."""
+    """A selected number is found with the span of its varint."""
     slot = slot_of("Recipient.id")
     chosen = bytes(index == slot for index in range(tables.SLOTS))
     raw = delimited(2, number(1, 300) + delimited(2, number(4, 300)))
@@ -72,7 +72,7 @@ def test_numbers_are_found_by_the_bytes_they_take(core: Core) -> None:
 
 
 def test_unknown_fields_are_found_whole(core: Core) -> None:
-    """Those of another wire type and groups among them."""
+    """Unknown fields are found whole, also groups and fields of another wire type."""
     nothing = bytes(tables.SLOTS)
     unknown = (number(77, 5), group(8, number(1, 1)), delimited(99, b"abc"))
     raw = b"".join(unknown) + delimited(1, number(4, 3) + delimited(4, b"Jo"))
@@ -83,7 +83,7 @@ def test_unknown_fields_are_found_whole(core: Core) -> None:
 
 
 def test_odd_frames_are_searched_like_any_other(core: Core) -> None:
-    """Leaves never overlap, and stand in the order they are written."""
+    """The leaves of mutated frames are in order, do not overlap, and include all unknown fields."""
     rng = random.Random(3)
     pool = random_frames(50, 3)
     for _ in range(500):

@@ -15,9 +15,8 @@ from holdfast.backup.wire.tojson import frame_to_json
 from holdfast.backup.wire.varint import encode_varint
 from tests.backup.wire.core import Core
 from tests.backup.wire.encoding import nested_items, number
+from tests.backup.wire.json_cases import SIGNAL_SPELLINGS, UNFIT_DOCUMENTS
 from tests.backup.wire.random_frames import random_frames
-from tests.backup.wire.test_fromjson import UNFIT
-from tests.backup.wire.test_tojson import RENAMED
 
 NO_CAP = 1 << 28
 # What is left to `fromjson` although it can be read: floats and numbers below 0 wherever they stand, and "@raw".
@@ -123,7 +122,7 @@ def written_differently(rng: random.Random, document: object) -> object:
 
 
 def test_random_frames_are_encoded_as_they_were(core: Core) -> None:
-    """In either spelling; only what JSON carries in another way than usual is left."""
+    """Both spellings are encoded to the original bytes, unless JSON writes a value in a special way."""
     encoded = 0
     frames = random_frames(1000 if core.name == "installed" else 300, seed=37)
     for raw in frames:
@@ -138,7 +137,7 @@ def test_random_frames_are_encoded_as_they_were(core: Core) -> None:
 
 
 def test_damaged_lines_are_encoded_as_they_would_be_or_left(core: Core) -> None:
-    """Nothing is encoded that would be refused, and nothing differently."""
+    """A damaged line is encoded as `fromjson` does, or left to it."""
     rng = random.Random(41)
     frames = random_frames(400, seed=43)
     encoded = refused = 0
@@ -156,7 +155,7 @@ def test_damaged_lines_are_encoded_as_they_would_be_or_left(core: Core) -> None:
 
 
 def test_lines_written_in_other_ways_are_encoded_as_they_would_be_or_left(core: Core) -> None:
-    """Whatever program wrote them: other orders and spaces, escapes, numbers as text."""
+    """Lines with another order, spacing, escapes or numbers as text are encoded as `fromjson` does."""
     rng = random.Random(47)
     encoded = 0
     for raw in random_frames(2_000 if core.name == "installed" else 300, seed=53):
@@ -173,7 +172,7 @@ def test_lines_written_in_other_ways_are_encoded_as_they_would_be_or_left(core: 
 @settings(max_examples=300)
 @given(text=st.text(), ascii_only=st.booleans())
 def test_texts_are_encoded_whatever_is_in_them(core: Core, text: str, ascii_only: bool) -> None:  # noqa: FBT001  # drawn
-    """Escaped or not, characters beyond 16 bits among them."""
+    """Any text is encoded, escaped or not, also characters beyond 16 bits."""
     line = json.dumps({"chatFolder": {"name": text}}, ensure_ascii=ascii_only).encode()
     assert encode(core, line) == reference(line)
 
@@ -181,27 +180,27 @@ def test_texts_are_encoded_whatever_is_in_them(core: Core, text: str, ascii_only
 @settings(max_examples=300)
 @given(text=st.text(alphabet="Az09+/-_=", max_size=12))
 def test_base64_is_encoded_in_any_form_or_left(core: Core, text: str) -> None:
-    """Either alphabet, with or without padding; what is wrong is for `fromjson` to name."""
+    """Both alphabets are accepted with or without padding, and invalid base64 is left to `fromjson`."""
     line = json.dumps({"chatFolder": {"id": text}}).encode()
     assert encode(core, line) == reference(line)
 
 
-@pytest.mark.parametrize("name", UNFIT)
+@pytest.mark.parametrize("name", UNFIT_DOCUMENTS)
 def test_what_does_not_fit_is_left(core: Core, name: str) -> None:
-    """The error is raised by `fromjson`, which knows the path."""
-    assert encode(core, json.dumps(UNFIT[name][0]).encode()) is None
+    """An invalid line is left to `fromjson`, which raises the error with its path."""
+    assert encode(core, json.dumps(UNFIT_DOCUMENTS[name][0]).encode()) is None
 
 
-@pytest.mark.parametrize("spec", RENAMED)
+@pytest.mark.parametrize("spec", SIGNAL_SPELLINGS)
 def test_both_spellings_are_encoded(core: Core, spec: str) -> None:
-    """A file in one spelling may hold lines in the other."""
-    signal, raw = RENAMED[spec]
+    """Lines in both spellings of names are encoded."""
+    signal, raw = SIGNAL_SPELLINGS[spec]
     line = frame_to_json(raw)
     assert encode(core, line) == encode(core, line.replace(spec.encode(), signal.encode())) == framed(raw)
 
 
 def test_the_deepest_line_is_encoded(core: Core) -> None:
-    """As deep as protobuf goes, and no deeper."""
+    """A line at protobuf's limit of nesting is encoded, and one level more is left to `fromjson`."""
     line = frame_to_json(nested_items(100, number(1, 1)))
     assert encode(core, line) == framed(nested_items(100, number(1, 1)))
     assert encode(core, line.replace(b'"chatId":"1"', b'"revisions":[{}]')) is None
@@ -209,7 +208,7 @@ def test_the_deepest_line_is_encoded(core: Core) -> None:
 
 
 def test_lines_are_encoded_up_to_one_that_is_left(core: Core) -> None:
-    """Blank lines count as lines and give no frame; what is behind the line left is encoded from there on."""
+    """Encoding stops at a line that is left and can go on after it; blank lines give no frame."""
     lines = b'{"chat":{"id":"7"}}\n\n \t\r\n{}\n{"colour":1}\n{"chat":{}}'
     encoder = core.line_encoder.LineEncoder(lines, NO_CAP)
     offset = lines.index(b'{"colour"')
@@ -220,14 +219,14 @@ def test_lines_are_encoded_up_to_one_that_is_left(core: Core) -> None:
 
 
 def test_a_line_over_the_cap_is_left(core: Core) -> None:
-    """Its newline counts."""
+    """The newline counts towards the limit of a line."""
     line = b'{"chat":{"id":"7"}}\n'
     assert encode(core, line, cap=len(line)) == b"\x04\x1a\x02\x08\x07"
     assert encode(core, line, cap=len(line) - 1) is None
 
 
 def test_long_values_get_long_lengths(core: Core) -> None:
-    """A length that takes more than a byte moves what was written behind it."""
+    """Values whose length takes more than one byte are encoded as `fromjson` does."""
     for size in (126, 127, 128, 16_383, 16_384, 70_000):
         for text in ("x" * size, "\n" * size):
             line = json.dumps({"chatItem": {"standardMessage": {"text": {"body": text}}}}).encode()

@@ -17,7 +17,7 @@ def find(owner: int, name: str) -> int | None:
 
 
 def test_every_field_is_found_by_both_spellings() -> None:
-    """A name leads to the slot of its field."""
+    """The name of a field in both spellings gives its slot."""
     for index, message in enumerate(tables.MESSAGES):
         for field in message.fields:
             for names in SPELLINGS:
@@ -25,7 +25,7 @@ def test_every_field_is_found_by_both_spellings() -> None:
 
 
 def test_every_value_of_an_enum_is_found_by_both_spellings() -> None:
-    """A name leads to the number it stands for."""
+    """The name of an enum value in both spellings gives its number."""
     for index, enum in enumerate(tables.ENUMS):
         for number in enum.values_by_number:
             for names in SPELLINGS:
@@ -33,7 +33,7 @@ def test_every_value_of_an_enum_is_found_by_both_spellings() -> None:
 
 
 def test_names_of_other_owners_are_not_found() -> None:
-    """A message knows its own fields only."""
+    """A field name of another message is not found."""
     for index, message in enumerate(tables.MESSAGES):
         own = {field_name(field, names) for field in message.fields for names in SPELLINGS}
         others = {field.name for other in tables.MESSAGES for field in other.fields} - own
@@ -41,14 +41,14 @@ def test_names_of_other_owners_are_not_found() -> None:
 
 
 def test_most_of_the_table_is_empty() -> None:
-    """A name that is not in it is missed after few steps."""
+    """Less than a quarter of the table is used, so a missing name is found missing quickly."""
     sizes = name_table.NAME_TABLE[3::4]
     assert len(sizes) == name_table.ENTRIES
     assert sum(size > 0 for size in sizes) < name_table.ENTRIES // 4
 
 
 def test_tags_have_the_number_and_the_wire_type() -> None:
-    """Lists of numbers are packed."""
+    """A tag has the field number and the wire type, which is 2 for lists of numbers."""
     for slot, field in tables.FIELDS.items():
         number, wire_type = divmod(name_table.TAGS[slot], 8)
         assert number == field.number

@@ -8,7 +8,7 @@ from holdfast.backup.wire.names import SPELLINGS, Names, field_name, value_name
 
 
 def test_signal_spells_seven_names_differently() -> None:
-    """Only the names the format's public files spell differently do, and no field gets another's name."""
+    """Exactly seven names differ in Signal's public files, and no two fields of a message share a name."""
     differing = {
         (field_name(field, "spec"), field_name(field, "signal"))
         for field in tables.FIELDS.values()
@@ -34,7 +34,7 @@ def test_signal_spells_seven_names_differently() -> None:
 
 @pytest.mark.parametrize(("names", "expected"), [("spec", "members_banned"), ("signal", "membersBanned")])
 def test_a_field_is_spelled_as_asked_for(names: Names, expected: str) -> None:
-    """By the message it belongs to, not by its name alone."""
+    """A field has the name of the requested spelling, and most names are the same in both."""
     fields = pb.Group.GroupSnapshot.DESCRIPTOR.fields_by_name
     assert field_name(fields["members_banned"], names) == expected
     assert field_name(fields["members"], names) == "members"
@@ -42,12 +42,12 @@ def test_a_field_is_spelled_as_asked_for(names: Names, expected: str) -> None:
 
 @pytest.mark.parametrize(("names", "expected"), [("spec", "JOINED_SERVICE"), ("signal", "JOINED_SIGNAL")])
 def test_a_value_is_spelled_as_asked_for(names: Names, expected: str) -> None:
-    """A number that a later version of the format may add has no name in either spelling."""
+    """An enum value has the name of the requested spelling, and an unknown number has none."""
     enum = pb.SimpleChatUpdate.Type.DESCRIPTOR
     assert value_name(enum, pb.SimpleChatUpdate.Type.JOINED_SERVICE, names) == expected
     assert value_name(enum, 99_999, names) == ""
 
 
 def test_the_spelling_of_the_specification_comes_first() -> None:
-    """The flat tables have the texts of both in this order."""
+    """The spellings are ordered as in the flat tables: the specification first, then Signal."""
     assert SPELLINGS == ("spec", "signal")

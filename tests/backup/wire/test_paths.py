@@ -1,4 +1,4 @@
-"""Paths of messages in a record are those that findings have."""
+"""Paths of messages in a record, which are the paths of findings."""
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
@@ -11,7 +11,7 @@ from tests.backup.wire.encoding import delimited, number
 
 
 def follow(message: Message, path: str) -> Message:
-    """Go the way a path says."""
+    """Return the message at a path."""
     value: object = message
     for step in path.split("."):
         name, _, rest = step.partition("[")
@@ -22,7 +22,7 @@ def follow(message: Message, path: str) -> Message:
 
 
 def places(raw: bytes, inside: Message, base: int) -> list[tuple[int, bytes]]:
-    """List where messages stand in a record by looking for their bytes, those that are found once."""
+    """List the offsets and bytes of nested messages whose bytes occur exactly once in the record."""
     entries = []
     for field, value in inside.ListFields():
         if field.type == FieldDescriptor.TYPE_MESSAGE:
@@ -35,7 +35,7 @@ def places(raw: bytes, inside: Message, base: int) -> list[tuple[int, bytes]]:
 
 
 def test_every_message_of_a_record_is_found() -> None:
-    """Each by the way that leads to it."""
+    """The path to the position of a message leads to that message."""
     looked_at = 0
     for raw in (*ExampleBackup().records()[1:], *sample()[1:]):
         frame = Frame.FromString(raw)
@@ -48,7 +48,7 @@ def test_every_message_of_a_record_is_found() -> None:
 
 
 def test_unknown_fields_are_passed_over() -> None:
-    """Also in front of what is looked for, and with the same number as another message's field."""
+    """Unknown fields before and around a message do not change its path."""
     inside = delimited(2, delimited(1, b"abc")) + number(90, 7) + delimited(3, b"") + delimited(3, b"\x12\x01x")
     raw = number(95, 1) + delimited(99, b"12345678") + delimited(4, delimited(11, inside))
     assert path_to(raw, raw.index(b"\x12\x01x")) == "chatItem.standardMessage.attachments[1]"

@@ -1,4 +1,4 @@
-"""Renumbered copies have other ids and are otherwise equal; fingerprints are collected on the way."""
+"""Renumbering: copies with other ids and otherwise equal content, and their fingerprints."""
 
 from collections.abc import Iterator
 
@@ -19,19 +19,19 @@ COLORS = ("ChatStyle.customColorId", "ChatStyle.CustomChatColor.id")
 
 
 class Shifted(dict[int, int]):
-    """Every id gets another, by a fixed distance."""
+    """A mapping that adds a fixed number to every id."""
 
     def __init__(self, distance: int) -> None:
         super().__init__()
         self.distance = distance
 
     def __missing__(self, key: int) -> int:
-        """Shift."""
+        """Return the shifted id."""
         return key + self.distance
 
 
 def shift(message: Message, distances: dict[str, int]) -> None:
-    """Do the same with message objects."""
+    """Shift the ids of protobuf objects."""
     for field, value in message.ListFields():
         name = name_of(field)
         if name in distances and field.is_repeated:
@@ -45,7 +45,7 @@ def shift(message: Message, distances: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("distance", [0, 1, 100_000, 1 << 40])
 def test_a_copy_differs_in_ids_only(core: Core, distance: int) -> None:
-    """Whether numbers take more bytes than before or not, in every kind of record."""
+    """Every kind of record keeps all but its ids, also if the new ids take more bytes."""
     distances = {
         **dict.fromkeys(RECIPIENT_IDS, distance),
         **dict.fromkeys(("Chat.id", "ChatItem.chatId"), 2 * distance),
@@ -60,7 +60,7 @@ def test_a_copy_differs_in_ids_only(core: Core, distance: int) -> None:
 
 
 def test_what_the_schema_does_not_know_is_copied(core: Core) -> None:
-    """At every depth, in its place."""
+    """Unknown fields are copied at every depth, in their place."""
     inside = b"\x98\x06\x05" + b"\x08\x07" + b"\x9a\x06\x02hi" + b"\x10\x03"
     raw = b"\x22" + bytes([len(inside)]) + inside + b"\x9a\x06\x01x"
     copy = core.renumber.renumber(raw, PLAN, {3: 300}, {7: 8}, {})
@@ -69,7 +69,7 @@ def test_what_the_schema_does_not_know_is_copied(core: Core) -> None:
 
 
 def test_an_id_that_is_nowhere_raises_what_the_mapping_raises(core: Core) -> None:
-    """Nothing is made up."""
+    """An id that is not in the mapping raises the KeyError of the mapping."""
     raw = Frame(chatItem=ChatItem(chatId=1, authorId=2)).SerializeToString()
     with pytest.raises(KeyError):
         core.renumber.renumber(raw, PLAN, {}, {1: 1}, {})
@@ -84,7 +84,7 @@ def items(core: Core, data: bytes) -> Iterator[tuple[int, int, int, int, int, in
 
 
 def test_messages_come_with_what_tells_them_apart(core: Core) -> None:
-    """Chat and author by their new numbers, when they were sent, first sent, and received."""
+    """Each message has its new chat and author and the times it was sent, first sent and received."""
     raws = sample(400)[1:]
     expected = []
     for index, raw in enumerate(raws):
@@ -97,7 +97,7 @@ def test_messages_come_with_what_tells_them_apart(core: Core) -> None:
 
 
 def test_the_chat_of_a_revision_is_that_of_its_message(core: Core) -> None:
-    """Whatever it says: nobody looks at it."""
+    """A revision gets the chat of its message, and its own chat id is ignored."""
     item = ChatItem(chatId=1, authorId=2, revisions=[ChatItem(chatId=99, authorId=2)])
     raw = Frame(chatItem=item).SerializeToString()
     copy = Frame.FromString(core.renumber.renumber(raw, PLAN, {2: 5}, {1: 4}, {})).chatItem
@@ -105,7 +105,7 @@ def test_the_chat_of_a_revision_is_that_of_its_message(core: Core) -> None:
 
 
 def test_frames_with_anything_but_one_record_are_left_to_others(core: Core) -> None:
-    """Empty ones, two records in one, something unknown beside the record."""
+    """Empty frames, frames with two records and frames with unknown fields are returned as others."""
     item = Frame(chatItem=ChatItem(chatId=1, authorId=2)).SerializeToString()
     frames = [item, b"", item + item, item + b"\x9a\x06\x01x", b"\x9a\x06\x01x", item]
     output, others, count, fault, _at = core.renumber.renumber_items(
@@ -115,7 +115,7 @@ def test_frames_with_anything_but_one_record_are_left_to_others(core: Core) -> N
 
 
 def test_damage_is_found_and_named(core: Core) -> None:
-    """Every cut of a frame is refused, or is a frame of its own."""
+    """Every truncated frame is a DamagedRecord."""
     raw = next(raw for raw in sample(400) if b"image/" in raw and raw.startswith(b"\x22"))
     for end in range(1, len(raw)):
         with pytest.raises(DamagedRecord):

@@ -18,7 +18,7 @@ RECORDS = sample(300)
 
 
 class Drip(io.BytesIO):
-    """A source that gives little at a time."""
+    """A file that returns at most one KiB for each read."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Read at most a kilobyte."""
@@ -26,7 +26,7 @@ class Drip(io.BytesIO):
 
 
 def read(data: bytes) -> tuple[list[bytes], list[Gap]]:
-    """Read a stream: its frames, and what was passed over; hold the two together to all there was."""
+    """Read the frames and the gaps of a stream, and check that together they are the whole stream."""
     gaps: list[Gap] = []
     stream = SalvagedStream(Drip(data), gaps.append)
     raws: list[bytes] = []
@@ -47,14 +47,14 @@ def split(records: tuple[bytes, ...], index: int) -> tuple[bytes, bytes, bytes]:
 
 
 def test_a_whole_stream_is_read_whole() -> None:
-    """And nothing is lost."""
+    """An undamaged stream gives all frames and no gap."""
     assert read(stream_of(RECORDS)) == (list(RECORDS[1:]), [])
 
 
 @pytest.mark.parametrize("index", [1, 2, 150, len(RECORDS) - 3, len(RECORDS) - 2])
 @pytest.mark.parametrize("wrong", [b"\xff" * 12, b"\xff\xff\xff\xff\x7f", b"\xff\xff\xff\x7f"])
 def test_a_senseless_length_loses_its_record_only(index: int, wrong: bytes) -> None:
-    """Wherever it stands; also one that only claims more than there is."""
+    """An invalid or too large length loses only its own record, anywhere in the stream."""
     before, _record, after = split(RECORDS, index)
     raws, gaps = read(before + wrong + RECORDS[index] + after)
     assert raws == [*RECORDS[1:index], *RECORDS[index + 1 :]]
@@ -63,7 +63,7 @@ def test_a_senseless_length_loses_its_record_only(index: int, wrong: bytes) -> N
 
 @pytest.mark.parametrize("by", [-40, -1, 1, 40, 5000])
 def test_a_length_that_is_a_little_wrong_loses_little(by: int) -> None:
-    """What is read from wrong places is not believed."""
+    """A length that is off by a few bytes loses only its own record."""
     before, _record, after = split(RECORDS, 100)
     raws, gaps = read(before + encode_varint(max(1, len(RECORDS[100]) + by)) + RECORDS[100] + after)
     assert raws == [*RECORDS[1:100], *RECORDS[101:]]
@@ -71,7 +71,7 @@ def test_a_length_that_is_a_little_wrong_loses_little(by: int) -> None:
 
 
 def test_a_record_that_is_damaged_inside_is_no_gap() -> None:
-    """Those behind it prove where it ends, and whoever reads it may judge it."""
+    """A record with damaged or unknown content is returned, since the next record follows it."""
     broken = (*RECORDS[:50], b"\x22\xff\xff", *RECORDS[51:])
     assert read(stream_of(broken)) == (list(broken[1:]), [])
     unknown = (*RECORDS[:50], delimited(60, b"newer"), *RECORDS[51:])
@@ -79,7 +79,7 @@ def test_a_record_that_is_damaged_inside_is_no_gap() -> None:
 
 
 def test_a_damaged_record_ends_where_one_can_go_on() -> None:
-    """Also where its content claims to be longer, and other records follow behind what it claims."""
+    """A damaged record ends where the next one can be read, also if an inner length reaches beyond it."""
     for cut in (1, 2, 5):
         short = RECORDS[50][:cut] if cut > 1 else b"\x22"
         broken = (*RECORDS[:50], short, *RECORDS[51:])
@@ -103,7 +103,7 @@ def test_empty_frames_are_frames_however_many_there_are(index: int, many: int) -
 
 
 def test_zeros_in_the_place_of_records_are_lost_with_what_they_destroyed() -> None:
-    """A hole in a file begins in the middle of a record and ends in another."""
+    """After a hole of zeros in the middle of two records, the later records are read."""
     stream = stream_of(RECORDS)
     data = stream[:2000] + bytes(500) + stream[2500:]
     raws, gaps = read(data)
@@ -112,7 +112,7 @@ def test_zeros_in_the_place_of_records_are_lost_with_what_they_destroyed() -> No
 
 
 def test_a_cut_off_end_is_lost() -> None:
-    """But not what stands in the bytes that a wrong length takes for its own."""
+    """A truncated last record is a gap, and all records before it are read."""
     data = stream_of(RECORDS)
     raws, (gap,) = read(data[:-3])
     assert raws == list(RECORDS[1:-1])
@@ -120,7 +120,7 @@ def test_a_cut_off_end_is_lost() -> None:
 
 
 def test_bytes_put_in_between_are_lost() -> None:
-    """Zeros, as a failing disk leaves them, and noise."""
+    """Inserted zeros and noise are gaps, and all records before and after them are read."""
     before, middle, after = split(RECORDS, 200)
     for noise in (bytes(5000), random.Random(1).randbytes(5000), b"\xff" * 300_000):
         raws, gaps = read(before + noise + middle + after)
@@ -130,7 +130,7 @@ def test_bytes_put_in_between_are_lost() -> None:
 
 
 def test_a_stream_of_which_nothing_is_left_is_lost() -> None:
-    """But its header; a stream without one is no stream."""
+    """Noise after a header is one gap without frames, and a stream without a header is an error."""
     noise = random.Random(2).randbytes(200_000)
     raws, gaps = read(record(RECORDS[0]) + b"\xff" * 12 + noise)
     assert (raws, len(gaps)) == ([], 1)
@@ -139,7 +139,7 @@ def test_a_stream_of_which_nothing_is_left_is_lost() -> None:
 
 
 def test_there_is_an_end_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory does not grow with what is lost for ever."""
+    """Unreadable bytes over a limit are an error, so memory is bounded."""
     monkeypatch.setattr(salvage, "MOST_LOST", 10_000)
     monkeypatch.setattr(salvage, "CHUNK", 4096)
     with pytest.raises(DamagedBackup, match="cannot be read"):
@@ -153,7 +153,7 @@ def test_there_is_an_end_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> Non
 @settings(max_examples=60)
 @given(seed=st.integers(0, 1 << 32))
 def test_whatever_happens_to_a_stream_most_of_it_is_read(seed: int) -> None:
-    """A few bytes changed, taken out or put in: no byte goes missing, and all other frames are found."""
+    """After three random changes of bytes, all but a few frames are read."""
     rng = random.Random(seed)
     data = bytearray(stream_of(RECORDS))
     first = len(record(RECORDS[0]))

@@ -23,7 +23,7 @@ FRAMES = st.lists(
 
 
 class Dripping(io.RawIOBase):
-    """A source that gives a few bytes at a time, as a pipe may."""
+    """A file that returns a few bytes for each read, as a pipe may."""
 
     def __init__(self, data: bytes, step: int) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Dripping(io.RawIOBase):
         self.step = step
 
     def read(self, _size: int = -1, /) -> bytes:
-        """Give the next few bytes."""
+        """Return the next few bytes."""
         out, self.data = self.data[: self.step], self.data[self.step :]
         return out
 
@@ -51,7 +51,7 @@ def test_frames_come_back_as_written_however_they_arrive(frames: list[bytes], st
 
 @given(frames=FRAMES, step=st.integers(1, 700))
 def test_blocks_hold_the_same_frames(frames: list[bytes], step: int) -> None:
-    """However the reads fall, the blocks put together are the stream, and each counts its frames."""
+    """For reads of any size the blocks join to the stream, with right indexes, offsets and counts."""
     data = b"".join(map(record, [HEADER, *frames]))
     blocks = list(FrameStream(Dripping(data, step)).blocks())  # type: ignore[arg-type]  # only read() is used
     assert record(HEADER) + b"".join(block.data for block in blocks) == data
@@ -77,7 +77,7 @@ def test_a_block_finds_the_frame_of_a_place(frames: list[bytes]) -> None:
 
 
 def test_frames_that_were_counted_are_not_counted_again() -> None:
-    """A block tells its maker's number; one without it counts, and both are the same block."""
+    """A given count is used, a missing one is computed, and blocks are equal with and without it."""
     data = record(b"a") + record(b"b")
     assert Block(1, 0, data).count == 2
     assert Block(1, 0, data, 7).count == 7
@@ -86,20 +86,20 @@ def test_frames_that_were_counted_are_not_counted_again() -> None:
 
 
 def test_a_block_names_a_fault_by_its_place_in_the_stream() -> None:
-    """The core counts from the block, people from the file."""
+    """A fault has the frame and the byte of the stream, not those of the block."""
     damage = Block(7, 1000, b"").damaged(CUT, 3, 25)
     assert (damage.frame, damage.offset) == (10, 1025)
     assert "ends in the middle of a field" in str(damage)
 
 
 def test_an_empty_file_is_said_to_be_empty() -> None:
-    """No bytes at all is not a backup."""
+    """An empty file is an UnreadableBackup."""
     with pytest.raises(UnreadableBackup, match="empty"):
         FrameStream(io.BytesIO())
 
 
 def test_a_header_alone_is_a_stream_without_frames() -> None:
-    """The end at a record's boundary is the end."""
+    """A stream of a header alone has no frames."""
     reader = FrameStream(io.BytesIO(record(HEADER)))
     assert list(reader) == []
     assert reader.offset == 3
@@ -107,7 +107,7 @@ def test_a_header_alone_is_a_stream_without_frames() -> None:
 
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_a_truncated_stream_is_damaged_where_it_ends(cut: int) -> None:
-    """Cut anywhere inside a record: the error names the frame and where it begins."""
+    """A stream cut inside a record is an error with the frame and the byte where it begins."""
     complete = record(HEADER) + record(ACCOUNT)
     data = complete + record(b"\x22" + record(b"message"))[:-cut]
     if len(data) == len(complete):
@@ -121,7 +121,7 @@ def test_a_truncated_stream_is_damaged_where_it_ends(cut: int) -> None:
 
 @pytest.mark.parametrize("length", [b"", b"\x80", b"\xff\xff", b"\x05\x08"])
 def test_a_truncated_header_is_frame_zero(length: bytes) -> None:
-    """The header may be cut in its length or in its body."""
+    """A header cut in its length or body is an error of frame 0."""
     if not length:
         return
     with pytest.raises(DamagedBackup, match=r"middle of a record \(frame 0, byte 0\)"):
@@ -129,7 +129,7 @@ def test_a_truncated_header_is_frame_zero(length: bytes) -> None:
 
 
 def test_a_malformed_frame_is_located() -> None:
-    """A frame whose inside is broken is handed out, and named by number and byte when it is looked into."""
+    """A malformed frame is an error with frame and byte once its kind or message is read."""
     data = record(HEADER) + record(ACCOUNT) + record(b"\x22\x05abc")
     frames = list(FrameStream(io.BytesIO(data)))
     for access in (lambda: frames[1].kind, lambda: frames[1].message):
@@ -139,7 +139,7 @@ def test_a_malformed_frame_is_located() -> None:
 
 
 def test_what_is_wrong_deep_inside_is_located() -> None:
-    """Only the message object asks for text to be UTF-8; the error names the byte all the same."""
+    """Invalid UTF-8 is an error with frame and byte once the message is parsed."""
     frame = FrameMessage(account=AccountData(givenName="Anna")).SerializeToString().replace(b"Anna", b"An\xffa")
     data = record(HEADER) + record(frame)
     (located,) = FrameStream(io.BytesIO(data))
@@ -150,7 +150,7 @@ def test_what_is_wrong_deep_inside_is_located() -> None:
 
 
 def test_a_frame_gives_its_message() -> None:
-    """Parsed on demand, and equal each time."""
+    """The message of a frame is parsed on access, and equal each time."""
     message = FrameMessage(recipient=Recipient(id=5))
     (frame,) = FrameStream(io.BytesIO(record(HEADER) + record(message.SerializeToString())))
     assert frame.message == frame.message == message
@@ -158,7 +158,7 @@ def test_a_frame_gives_its_message() -> None:
 
 
 def test_a_frame_over_the_limit_is_refused() -> None:
-    """The cap is a setting of the caller."""
+    """A frame over the limit of the caller is an error."""
     data = record(HEADER) + record(b"\x22" + record(bytes(100)))
     with pytest.raises(DamagedBackup, match=r"longer than is allowed \(frame 1, byte 3\)"):
         list(FrameStream(io.BytesIO(data), limits=StreamLimits(frame_bytes=100)))
@@ -166,7 +166,7 @@ def test_a_frame_over_the_limit_is_refused() -> None:
 
 
 def test_frames_before_the_damage_are_given_out() -> None:
-    """What is whole is not lost to what is not."""
+    """Frames before the damage are returned before the error is raised."""
     reader = iter(FrameStream(io.BytesIO(record(HEADER) + record(ACCOUNT) * 3 + b"\xff" * 11)))
     assert [next(reader).raw for _ in range(3)] == [ACCOUNT] * 3
     with pytest.raises(DamagedBackup, match=r"does not end within ten bytes \(frame 4, byte 12\)"):
@@ -187,14 +187,14 @@ def test_memory_does_not_follow_a_claimed_length() -> None:
 
 
 def test_a_frame_larger_than_a_chunk_is_read_whole() -> None:
-    """Frames may span many reads."""
+    """A frame of several chunks is read whole."""
     big = b"\x22" + record(bytes(3 * stream.CHUNK))
     data = record(HEADER) + record(big) + record(ACCOUNT)
     assert [frame.raw for frame in FrameStream(io.BytesIO(data))] == [big, ACCOUNT]
 
 
 def test_progress_counts_up_to_the_size() -> None:
-    """The last call tells the whole size."""
+    """Progress grows, and the last call has the size of the stream."""
     data = record(HEADER) + record(ACCOUNT) * 10
     seen: list[int] = []
     list(FrameStream(io.BytesIO(data), progress=seen.append))

@@ -17,7 +17,7 @@ def text(index: int) -> str:
 
 
 def test_records_come_first() -> None:
-    """The core names a record's type by a fixed number."""
+    """Frame and BackupInfo have the fixed indexes that the core uses."""
     assert tables.MESSAGES[tables.FRAME] is Frame.DESCRIPTOR
     assert tables.MESSAGES[tables.BACKUP_INFO] is BackupInfo.DESCRIPTOR
 
@@ -31,7 +31,7 @@ def test_every_field_has_its_own_slot_below_the_limit_of_its_message() -> None:
 
 
 def test_slots_without_a_field_are_unknown() -> None:
-    """A number the schema skips looks like one it does not have at all, and matches no wire type."""
+    """A field number that the schema skips is unknown and matches no wire type."""
     empty = [slot for slot in range(tables.SLOTS) if slot not in tables.FIELDS]
     assert 0 in empty
     assert {tables.SHAPES[slot] for slot in empty} == {tables.UNKNOWN}
@@ -53,7 +53,7 @@ def test_shapes_tell_repeated_and_optional_fields_apart() -> None:
 
 
 def test_targets_lead_to_the_message_or_the_enum() -> None:
-    """A field of a message or enum type leads to its table."""
+    """The target of a field is the table of its message or enum."""
     for slot, field in tables.FIELDS.items():
         if field.message_type is not None:
             assert tables.MESSAGES[tables.TARGETS[slot]] is field.message_type
@@ -83,7 +83,7 @@ def test_texts_spell_every_name_both_ways() -> None:
 
 
 def test_numbers_an_enum_skips_have_no_text() -> None:
-    """That is how the core knows that a value is not one of the enum's."""
+    """A number has a text only if it is a value of the enum, which is how the core finds unknown values."""
     for index, enum in enumerate(tables.ENUMS):
         assert min(enum.values_by_number) == 0
         assert value_name(enum, tables.VALUE_LIMITS[index], "spec") == ""

@@ -17,7 +17,8 @@ from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import faults
 from holdfast.backup.wire.fromjson import frame_from_json
 from tests.backup.wire.core import Core
-from tests.backup.wire.encoding import delimited, fixed32, group, nested_items, number, tag, varint
+from tests.backup.wire.encoding import delimited, gradient, nested_items, number, varint
+from tests.backup.wire.json_cases import MERGED_FRAMES, NONCANONICAL_FRAMES, SIGNAL_SPELLINGS
 from tests.backup.wire.random_frames import random_frames, random_header
 from tests.examples import examples
 
@@ -25,7 +26,7 @@ CAP = 1 << 28
 
 
 def expected(raw: bytes) -> object:
-    """Ask protobuf."""
+    """Return the JSON that protobuf makes of a frame."""
     return json.loads(MessageToJson(Frame.FromString(raw), preserving_proto_field_name=True))
 
 
@@ -55,20 +56,20 @@ def test_the_text_is_compact_and_in_the_order_of_the_fields(core: Core) -> None:
 
 
 def test_every_kind_of_frame_is_as_protobuf_writes_it(core: Core) -> None:
-    """The two agree on random frames of every kind."""
+    """The JSON of random frames of every kind is that of protobuf."""
     for raw in random_frames(1_500 if core.name == "installed" else 300, seed=17):
         assert rendered(core, raw) == expected(raw)
 
 
 def test_a_header_is_as_protobuf_writes_it(core: Core) -> None:
-    """The header has its own names."""
+    """The JSON of a random header is that of protobuf."""
     for seed in range(100):
         raw = random_header(random.Random(seed))
         assert json.loads(core.tojson.header_to_json(raw)) == json.loads(MessageToJson(BackupInfo.FromString(raw)))
 
 
 def test_an_empty_frame_is_an_empty_object(core: Core) -> None:
-    """As in the plain exports of the format's clients."""
+    """Empty frames and headers are written as `{}`, as in the plain exports of Signal's clients."""
     assert core.tojson.frame_to_json(b"") == b"{}"
     assert core.tojson.header_to_json(b"") == b"{}"
 
@@ -76,14 +77,14 @@ def test_an_empty_frame_is_an_empty_object(core: Core) -> None:
 @settings(max_examples=examples(300))
 @given(text=st.text(st.characters(codec="utf-8") | st.sampled_from('\u2028\u2029\u2027\u202a\0\x1f"\\/\x7f')))
 def test_any_text_is_a_valid_string(core: Core, text: str) -> None:
-    """It reads back as it was, and holds no control character and no end of line that a reader could trip over."""
+    """A text is read back unchanged, and its JSON has no control characters and no line separators."""
     written = core.tojson.frame_to_json(delimited(8, delimited(1, text.encode()))).decode()
     assert json.loads(written) == {"chatFolder": {"name": text} if text else {}} | json.loads(written)
     assert not any(ord(character) < 32 or character in "\u2028\u2029" for character in written)
 
 
 def test_only_what_must_be_escaped_is(core: Core) -> None:
-    """Everything else stays as it is, to be read and searched for."""
+    """Only quotes, backslashes, control characters and line separators are escaped."""
     raw = delimited(8, delimited(1, '"\\/\b\f\n\r\t\x01\x7f\u2027\u2028\u2029é😀'.encode()))
     assert core.tojson.frame_to_json(raw).decode() == (
         '{"chatFolder":{"name":"\\"\\\\/\\b\\f\\n\\r\\t\\u0001\x7f\u2027\\u2028\\u2029é😀"}}'
@@ -93,7 +94,7 @@ def test_only_what_must_be_escaped_is(core: Core) -> None:
 @settings(max_examples=200)
 @given(value=st.binary(max_size=40))
 def test_bytes_are_base64(core: Core, value: bytes) -> None:
-    """In the standard alphabet, with padding."""
+    """Bytes are written as base64 in the standard alphabet, with padding."""
     raw = delimited(5, delimited(1, value))
     encoded = json.loads(core.tojson.frame_to_json(raw, lossless=False))["stickerPack"].get("packId", "")
     assert encoded == base64.b64encode(value).decode()
@@ -105,17 +106,12 @@ def test_bytes_are_base64(core: Core, value: bytes) -> None:
     | st.sampled_from([10**size - back for size in range(20) for back in (0, 1)])
 )
 def test_numbers_have_all_their_digits(core: Core, value: int) -> None:
-    """From one digit to twenty, at the end of a buffer and before more."""
+    """Numbers of one to twenty digits are written in full, at the end of a buffer and before other fields."""
     raw = delimited(3, number(6, value))
     text = b'{"chat":{"muteUntilMs":"%d"}}' % value
     assert core.tojson.frame_to_json(raw) == text
     more = delimited(3, number(6, value) + number(7, 1) + delimited(9999, bytes(8)))
     assert rendered(core, more) == expected(more)
-
-
-def gradient(body: bytes) -> bytes:
-    """Write a frame that holds a gradient."""
-    return delimited(1, delimited(9, delimited(19, delimited(3, body))))
 
 
 @settings(max_examples=examples(500))
@@ -140,13 +136,13 @@ def test_floats_have_the_fewest_digits(core: Core, bits: int) -> None:
     ],
 )
 def test_a_float_is_written_plainly(core: Core, bits: int, text: str) -> None:
-    """What is not finite has a name."""
+    """A float is written with few digits, and infinity and NaN by their names."""
     raw = gradient(delimited(3, struct.pack("<I", bits)))
     assert core.tojson.frame_to_json(raw).decode().endswith(f'"positions":[{text}]}}}}]}}}}}}')
 
 
 def test_an_enum_value_without_a_name_is_a_number(core: Core) -> None:
-    """Also below 0, in lists, and cut to 32 bits."""
+    """Unknown enum values in a list are written as numbers, negative ones too, cut to 32 bits."""
     raw = delimited(7, delimited(11, varint(3) + varint(99) + varint((1 << 64) - 1) + varint(1 << 63 | 1 << 31)))
     assert rendered(core, raw) == expected(raw)
     assert rendered(core, raw) == {
@@ -154,50 +150,19 @@ def test_an_enum_value_without_a_name_is_a_number(core: Core) -> None:
     }
 
 
-RENAMED = {
-    "platformASpecificSettings": ("androidSpecificSettings", delimited(1, delimited(12, b""))),
-    "announcements_only": ("announcementsOnly", delimited(2, delimited(3, delimited(5, number(12, 1))))),
-    "members_banned": ("membersBanned", delimited(2, delimited(3, delimited(5, delimited(13, b""))))),
-    "amountCoin": ("amountMob", delimited(4, delimited(16, delimited(1, b"1")))),
-    "feeCoin": ("feeMob", delimited(4, delimited(16, delimited(2, b"1")))),
-    "coinIdentification": (
-        "mobileCoinIdentification",
-        delimited(4, delimited(16, delimited(4, delimited(1, delimited(2, b""))))),
-    ),
-    "JOINED_SERVICE": ("JOINED_SIGNAL", delimited(4, delimited(15, delimited(1, number(1, 1))))),
-}
-
-
-@pytest.mark.parametrize("spec", RENAMED)
+@pytest.mark.parametrize("spec", SIGNAL_SPELLINGS)
 def test_names_are_spelled_either_way(core: Core, spec: str) -> None:
-    """The specification's spelling is the default, Signal's is there for the asking."""
-    signal, raw = RENAMED[spec]
+    """The specification's spelling of names is the default, and Signal's is an option."""
+    signal, raw = SIGNAL_SPELLINGS[spec]
     line = core.tojson.frame_to_json(raw).decode()
     assert f'"{spec}"' in line
     assert core.tojson.frame_to_json(raw, "signal").decode() == line.replace(spec, signal)
 
 
-KNOTTED = {
-    "a number twice": delimited(3, number(1, 1) + number(1, 2)),
-    "a text twice": delimited(8, delimited(1, b"a") + number(2, 1) + delimited(1, b"b")),
-    "a message twice": delimited(3, delimited(9, number(1, 1)) + delimited(9, number(7, 1))),
-    "a record twice": delimited(3, number(1, 1)) + delimited(3, number(2, 2)),
-    "two records": delimited(3, number(1, 1)) + delimited(2, number(1, 5)),
-    "two of a oneof, out of order": delimited(4, delimited(21, number(3, 1) + number(2, 1))),
-    "two of a oneof, in order": delimited(4, delimited(21, number(2, 1) + number(3, 1))),
-    "a list in two places": nested_items(1, delimited(6, b"") + number(1, 1) + delimited(6, number(1, 2))),
-    "a packed list in two places": delimited(7, delimited(7, b"\x01") + number(5, 1) + delimited(7, b"\x02")),
-    "an empty packed list": delimited(7, delimited(7, b"")),
-    "a list twice, once empty": delimited(7, delimited(7, b"\x01") + delimited(7, b"")),
-    "a field twice and an unknown one": delimited(3, number(1, 1) + number(99, 1) + number(1, 2)),
-    "a field twice as deep as can be": nested_items(100, number(1, 1) + number(1, 2)),
-}
-
-
-@pytest.mark.parametrize("name", KNOTTED)
+@pytest.mark.parametrize("name", MERGED_FRAMES)
 def test_fields_that_must_be_merged_are_merged_by_protobuf(core: Core, name: str) -> None:
-    """The last of a field counts, messages merge, lists grow; the bytes are kept beside it."""
-    raw = KNOTTED[name]
+    """Duplicate fields are merged as by protobuf, and "@raw" has the original bytes."""
+    raw = MERGED_FRAMES[name]
     assert rendered(core, raw) == expected(raw)
     document = json.loads(core.tojson.frame_to_json(raw))
     assert base64.b64decode(document.pop("@raw")) == raw
@@ -205,32 +170,14 @@ def test_fields_that_must_be_merged_are_merged_by_protobuf(core: Core, name: str
 
 
 def test_a_header_is_merged_too(core: Core) -> None:
-    """Its last version counts."""
+    """Of two versions in a header the last counts, and "@raw" has the original bytes."""
     raw = number(1, 1) + number(1, 2)
     assert json.loads(core.tojson.header_to_json(raw, lossless=False)) == {"version": "2"}
     assert base64.b64decode(json.loads(core.tojson.header_to_json(raw))["@raw"]) == raw
 
 
-ODD = {
-    "an unknown field": delimited(3, number(1, 1) + number(99, 1)),
-    "an unknown field inside a list": nested_items(1, delimited(6, b"") + number(99, 1) + delimited(6, b"")),
-    "a group": delimited(3, group(99, number(1, 1))) + group(50, b""),
-    "another wire type": delimited(3, delimited(1, b"x") + number(2, 1)),
-    "a list that is not packed": delimited(7, number(7, 1) + number(7, 2)),
-    "a list half packed": delimited(7, number(7, 1) + delimited(7, b"\x02\x03") + number(7, 4)),
-    "four bytes that are not packed": gradient(fixed32(2, b"abcd") + fixed32(3, b"\0\0\x80?")),
-    "padded numbers": delimited(3, varint(8, size=3) + varint(7, size=4) + tag(9, 2) + varint(0, size=3)),
-    "a number over 32 bits": delimited(3, number(4, 1 << 32)),
-    "a default number over 32 bits": delimited(3, number(10, 1 << 32)),
-    "a truth of 256": delimited(3, number(3, 256)),
-    "defaults": delimited(3, number(1, 0) + number(3, 0)) + number(90, 0),
-    "an empty text": delimited(8, delimited(1, b"") + number(2, 1)),
-    "nothing but an unknown field": number(99, 1),
-}
-
-
 def test_fields_out_of_order_are_keys_in_that_order(core: Core) -> None:
-    """Clients differ in the order in which they write fields; JSON keeps it without further ado."""
+    """The keys are in the order in which the fields are written, and are read back in it."""
     raw = delimited(2, delimited(2, number(10, 1) + number(5, 1)) + number(1, 5))
     assert (
         core.tojson.frame_to_json(raw)
@@ -239,10 +186,10 @@ def test_fields_out_of_order_are_keys_in_that_order(core: Core) -> None:
     assert frame_from_json(core.tojson.frame_to_json(raw)) == raw
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", NONCANONICAL_FRAMES)
 def test_odd_frames_carry_their_bytes(core: Core, name: str) -> None:
-    """Beside what protobuf would say stands "@raw"; without `lossless` it does not."""
-    raw = ODD[name]
+    """Without `lossless` a noncanonical frame is as in protobuf, and otherwise "@raw" is added."""
+    raw = NONCANONICAL_FRAMES[name]
     assert rendered(core, raw) == expected(raw)
     document = json.loads(core.tojson.frame_to_json(raw))
     assert base64.b64decode(document.pop("@raw")) == raw
@@ -250,7 +197,7 @@ def test_odd_frames_carry_their_bytes(core: Core, name: str) -> None:
 
 
 def test_a_nan_json_has_no_word_for_keeps_its_bytes(core: Core) -> None:
-    """There are many NaNs and JSON has one, so a frame can be canonical and still not come back."""
+    """A NaN with other bits than the usual one is kept in "@raw", since JSON has only one NaN."""
     plain = gradient(delimited(3, bytes.fromhex("0000c07f")))
     assert b"@raw" not in core.tojson.frame_to_json(plain)
     for bits in ("0100c07f", "0000c0ff", "0100807f"):
@@ -260,7 +207,7 @@ def test_a_nan_json_has_no_word_for_keeps_its_bytes(core: Core) -> None:
 
 
 def test_canonical_frames_carry_nothing_extra(core: Core) -> None:
-    """What protobuf writes comes back from what is shown."""
+    """A frame as protobuf writes it has no "@raw"."""
     for raw in random_frames(200, seed=19):
         if b"\xc0" not in raw and b"\x80" not in raw:
             assert b"@raw" not in core.tojson.frame_to_json(raw)
@@ -284,8 +231,8 @@ def stream(records: Sequence[bytes]) -> bytes:
 @pytest.mark.parametrize("names", ["spec", "signal"])
 @pytest.mark.parametrize("lossless", [True, False])
 def test_lines_are_what_single_frames_are(core: Core, names: str, lossless: bool) -> None:  # noqa: FBT001
-    """One line for each frame, whatever way it has to take."""
-    raws = [*random_frames(100, seed=23), *KNOTTED.values(), *ODD.values(), b""]
+    """The lines of a stream are the JSON of its single frames."""
+    raws = [*random_frames(100, seed=23), *MERGED_FRAMES.values(), *NONCANONICAL_FRAMES.values(), b""]
     random.Random(1).shuffle(raws)
     data = b"xx" + stream(raws)
     lines = core.tojson.to_json_lines(data, 2, CAP, names, lossless=lossless)
@@ -294,8 +241,8 @@ def test_lines_are_what_single_frames_are(core: Core, names: str, lossless: bool
 
 
 def test_lines_stop_at_a_fault_and_at_what_is_not_whole(core: Core) -> None:
-    """As the walk does; the lines before are there, also right behind a frame that had to be merged."""
-    for before in ([delimited(3, b"")], [KNOTTED["a number twice"]]):
+    """A fault or an incomplete record ends the lines, and the lines before it are returned."""
+    for before in ([delimited(3, b"")], [MERGED_FRAMES["a number twice"]]):
         head = stream(before)
         broken = head + stream([delimited(3, b"\x08")])
         lines = core.tojson.to_json_lines(broken, 0, CAP, lossless=False)
@@ -308,7 +255,7 @@ def test_lines_stop_at_a_fault_and_at_what_is_not_whole(core: Core) -> None:
 
 
 def test_a_frame_with_a_fault_and_a_knot_is_a_fault(core: Core) -> None:
-    """Protobuf is not asked about bytes that are not well-formed."""
+    """A truncated frame with a duplicate field is a fault, and is not passed to protobuf."""
     data = stream([delimited(3, number(1, 1) + number(1, 2)) + b"\x80"])
     lines = core.tojson.to_json_lines(data, 0, CAP)
     assert (lines.text, lines.frames, lines.fault) == (b"", 0, faults.CUT)
@@ -331,7 +278,7 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_the_page_grows_as_needed(core: Core, name: str) -> None:
-    """However much longer the text is than the bytes, alone, first and behind others."""
+    """Text far longer than its bytes is written whole, alone and between other frames."""
     raw = LONG[name]
     assert rendered(core, raw) == expected(raw)
     raws = [delimited(3, b""), raw, delimited(3, b""), raw]
@@ -341,7 +288,7 @@ def test_the_page_grows_as_needed(core: Core, name: str) -> None:
 
 @pytest.mark.parametrize("size", range(0, 400, 7))
 def test_a_page_may_be_full_anywhere(core: Core, size: int) -> None:
-    """Text that is longer and longer than its bytes comes out the same wherever the first page ends."""
+    """Escaped text is written the same wherever the first buffer ends."""
     tail = number(2, 1) + number(6, 2) + delimited(7, varint((1 << 64) - 1)) + delimited(9, b"12345")
     for text in (b"\x01" * size, "\u2028".encode() * (size // 3), b"x" * size):
         raw = delimited(8, delimited(1, text) + tail + tail[2:4] * size)
@@ -358,7 +305,7 @@ def text_of(letter: bytes, size: int) -> bytes:
 
 
 def test_a_page_is_written_again_without_what_was_on_it(core: Core) -> None:
-    """Large pages are kept for the next lines, also of other threads; what was returned does not change."""
+    """A large buffer is reused, also by other threads, and text returned before does not change."""
     raws = [text_of(b"%c" % (97 + n), 270_000 + 1_000 * (n * 7 % 5)) for n in range(12)]
     expected_lines = [core.tojson.frame_to_json(raw) + b"\n" for raw in raws]
 
@@ -377,7 +324,7 @@ def test_a_page_is_written_again_without_what_was_on_it(core: Core) -> None:
 
 
 def test_pages_that_are_small_or_huge_are_not_kept(core: Core) -> None:
-    """One line that is far longer than its bytes does not take memory for good."""
+    """Spare buffers are kept only within limits of their size and number."""
     core.render.SPARE_PAGES.clear()
     core.tojson.to_json_lines(stream([text_of(b"a", 1_000)]), 0, CAP)
     assert core.render.SPARE_PAGES == []

@@ -1,4 +1,4 @@
-"""Unknown fields and enum values are reported with their path."""
+"""Unknown fields and enum values, reported with their path."""
 
 import pytest
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -12,7 +12,7 @@ from tests.backup.wire.random_frames import random_frames
 
 
 def test_a_frame_that_is_known_has_none(core: Core) -> None:
-    """Nothing is found where nothing is unknown."""
+    """Frames of the schema have no unknown fields."""
     for raw in random_frames(100, seed=11):
         assert all(unknown.is_value for unknown in core.unknown.unknown_in(raw))
     assert core.unknown.unknown_in(b"") == []
@@ -32,7 +32,7 @@ def test_an_unknown_field_is_found_at_any_depth(core: Core) -> None:
 
 
 def test_a_known_field_of_another_wire_type_is_unknown(core: Core) -> None:
-    """That is how protobuf reads it."""
+    """A known field number with another wire type is an unknown field, as in protobuf."""
     raw = delimited(3, delimited(1, b"x"))
     assert core.unknown.unknown_in(raw) == [core.unknown.Unknown("chat", False, 1, 2, 5)]
     assert len(UnknownFieldSet(Frame.FromString(raw).chat)) == 1
@@ -50,13 +50,13 @@ def test_unknown_values_are_found_in_packed_and_single_fields(core: Core) -> Non
 
 
 def test_an_empty_list_holds_no_unknown_value(core: Core) -> None:
-    """The search does not read past it."""
+    """An empty packed list has no unknown value, and the field after it is found."""
     raw = delimited(7, delimited(11, b"") + number(99, 1))
     assert [entry.number for entry in core.unknown.unknown_in(raw)] == [99]
 
 
 def test_as_many_are_found_as_the_walk_counts(core: Core) -> None:
-    """The two ways of looking agree."""
+    """`unknown_in` finds as many unknown fields and values as `walk_record` counts."""
     for raw in random_frames(300, seed=13):
         extended = raw + number(99, 1)
         walk = core.walk.walk_record(extended)
@@ -66,11 +66,11 @@ def test_as_many_are_found_as_the_walk_counts(core: Core) -> None:
 
 
 def test_a_header_is_searched_too(core: Core) -> None:
-    """With the record type of a header."""
+    """A header is searched if its record type is given."""
     assert core.unknown.unknown_in(number(9, 1), tables.BACKUP_INFO)[0].number == 9
 
 
 def test_a_malformed_record_is_refused(core: Core) -> None:
-    """Nothing is searched in bytes that cannot be trusted."""
+    """A malformed record is a DamagedRecord."""
     with pytest.raises(DamagedRecord, match="wire type that does not exist"):
         core.unknown.unknown_in(number(99, 1) + tag(1, 6))

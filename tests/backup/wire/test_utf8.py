@@ -9,7 +9,7 @@ from holdfast.backup.wire.utf8 import STEPS, WHOLE
 
 
 def accepted(text: bytes) -> bool:
-    """Follow the table."""
+    """Return whether the table accepts a text."""
     state = WHOLE
     for byte in text:
         state = STEPS[byte] >> (state & 63)
@@ -17,7 +17,7 @@ def accepted(text: bytes) -> bool:
 
 
 def is_utf8(text: bytes) -> bool:
-    """Ask Python."""
+    """Return whether Python decodes a text as UTF-8."""
     try:
         text.decode()
     except UnicodeDecodeError:
@@ -26,7 +26,7 @@ def is_utf8(text: bytes) -> bool:
 
 
 def test_every_beginning_of_a_character() -> None:
-    """All pairs of bytes, alone and with one or two more behind them."""
+    """The table accepts a pair of bytes, alone or with one or two more, if Python decodes it."""
     for pair in product(range(256), repeat=2):
         for more in (b"", b"\x80", b"\xbf\x80", b"\x80\x7f"):
             assert accepted(bytes(pair) + more) == is_utf8(bytes(pair) + more)

@@ -12,7 +12,7 @@ from holdfast.backup.wire.varint import encode_varint, read_varint
 
 @pytest.mark.parametrize(("value", "expected"), [(0, "00"), (5, "05"), (7, "07"), (127, "7f"), (256, "8002")])
 def test_known_numbers(value: int, expected: str) -> None:
-    """Small numbers take one byte, larger ones more."""
+    """Known numbers are encoded to the expected bytes."""
     assert expected == encode_varint(value).hex()
 
 
@@ -26,7 +26,7 @@ def test_what_is_written_is_read(value: int, rest: bytes) -> None:
 
 @pytest.mark.parametrize("text", ["8580808000", "85808080808000"])
 def test_a_number_may_be_written_longer_than_needed(text: str) -> None:
-    """Zeros at the end of a number do no harm."""
+    """Overlong encodings of a number are read."""
     assert read_varint(io.BytesIO(bytes.fromhex(text))) == 5
 
 
@@ -41,13 +41,13 @@ def test_a_number_may_be_written_longer_than_needed(text: str) -> None:
     ],
 )
 def test_what_is_not_a_length_is_named(text: str, problem: str, offset: int) -> None:
-    """Each way a length can be wrong has its words and its place."""
+    """Each invalid length has an error with its problem and its offset."""
     with pytest.raises(DamagedBackup) as caught:
         read_varint(io.BytesIO(bytes.fromhex(text)))
     assert (problem, offset) == (caught.value.problem, caught.value.offset)
 
 
 def test_a_negative_number_is_a_mistake() -> None:
-    """Lengths are not negative."""
+    """A negative number is a ValueError."""
     with pytest.raises(ValueError, match="negative"):
         encode_varint(-1)

@@ -47,7 +47,7 @@ def chat(body: bytes) -> bytes:
 
 
 def accepted(raw: bytes) -> bool:
-    """Ask protobuf."""
+    """Return whether protobuf parses a frame."""
     try:
         Frame.FromString(raw)
     except DecodeError:
@@ -57,7 +57,7 @@ def accepted(raw: bytes) -> bool:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_malformed_fields_are_refused(core: Core, name: str) -> None:
-    """At any depth, with the fault that describes them, and as protobuf does."""
+    """Malformed fields have the right fault at any depth, and protobuf refuses them too."""
     body, fault = REFUSED[name]
     for raw in (body, chat(body), chat(delimited(9, body)), nested_items(50, body)):
         walk = core.walk.walk_record(raw)
@@ -85,7 +85,7 @@ WELL_FORMED = {
 
 @pytest.mark.parametrize("name", WELL_FORMED)
 def test_odd_fields_are_accepted_but_not_canonical(core: Core, name: str) -> None:
-    """What protobuf reads, the walk reads; what protobuf would not write, or does not know, is not canonical."""
+    """Noncanonical fields that protobuf reads have no fault, and the record is not canonical."""
     for raw in (chat(WELL_FORMED[name]), chat(delimited(9, WELL_FORMED[name]))):
         assert accepted(raw)
         walk = core.walk.walk_record(raw)
@@ -93,7 +93,7 @@ def test_odd_fields_are_accepted_but_not_canonical(core: Core, name: str) -> Non
 
 
 def test_only_a_message_without_fields_may_hold_field_number_0(core: Core) -> None:
-    """A quirk of protobuf's, found by comparing; release notes are such a message."""
+    """Field number 0 is accepted in a message without fields, as by protobuf, and a fault elsewhere."""
     for body in (number(0, 1), fixed32(0, b"abcd"), group(0, b""), varint(0, size=3) + b"\x01"):
         raw = delimited(2, delimited(6, body))
         assert accepted(raw)
@@ -104,7 +104,7 @@ def test_only_a_message_without_fields_may_hold_field_number_0(core: Core) -> No
 
 @pytest.mark.parametrize("levels", [1, 2, 50, 99, 100])
 def test_nesting_ends_where_protobuf_ends_it(core: Core, levels: int) -> None:
-    """A hundred messages and groups may lie in each other, counted together."""
+    """A hundred nested messages and groups are accepted together, and one more is a fault."""
     assert core.walk.walk_record(nested_items(levels)).canonical
     groups = b""
     for _ in range(100 - levels):
@@ -138,7 +138,7 @@ def test_text_must_be_utf8(core: Core) -> None:
 
 
 def test_the_place_of_bad_text_is_known(core: Core) -> None:
-    """The position is that of the first byte of the character."""
+    """The position of invalid text is that of the first byte of the character."""
     walk = core.walk.walk_record(text_frame(b"good \xc3\xa9 \xe2\x82"))
     assert (walk.fault, walk.at) == (faults.BAD_TEXT, 12)
 
@@ -199,7 +199,7 @@ NOT_CANONICAL = {
 
 @pytest.mark.parametrize("name", CANONICAL)
 def test_what_protobuf_writes_is_canonical(core: Core, name: str) -> None:
-    """The bytes are those protobuf would write."""
+    """Frames that protobuf writes unchanged are canonical."""
     raw = CANONICAL[name]
     assert Frame.FromString(raw).SerializeToString() == raw
     assert core.walk.walk_record(raw).canonical
@@ -217,19 +217,19 @@ def test_what_protobuf_would_write_differently_is_not_canonical(core: Core, name
 
 
 def test_a_packed_list_of_four_bytes_has_a_whole_number_of_them(core: Core) -> None:
-    """Five bytes are no list of floats."""
+    """A packed list of floats with five bytes is a fault."""
     raw = gradient(delimited(3, b"abcde"))
     assert not accepted(raw)
     assert core.walk.walk_record(raw).fault == faults.BAD_LIST
 
 
 def test_four_bytes_of_a_known_field_may_be_cut_off(core: Core) -> None:
-    """As any value may."""
+    """A known fixed32 field with three bytes is a truncated record."""
     assert core.walk.walk_record(profile(tag(3, 5) + b"abc")).fault == faults.CUT
 
 
 def test_a_packed_number_may_not_reach_beyond_its_list(core: Core) -> None:
-    """The list ends in the middle of a number, though more bytes follow."""
+    """A number that continues after the end of its packed list is a fault."""
     raw = profile(delimited(7, b"\x01\x81") + b"\x01\x01")
     assert not accepted(raw)
     assert core.walk.walk_record(raw).fault == faults.CUT
@@ -244,13 +244,13 @@ def test_fields_are_counted_at_every_depth(core: Core) -> None:
 
 
 def test_unknown_enum_values_are_counted(core: Core) -> None:
-    """Above the last value, below 0 and in lists; they do not make a frame less canonical."""
+    """Unknown enum values are counted, also negative ones in lists, and the frame stays canonical."""
     walk = core.walk.walk_record(profile(delimited(11, varint(3) + varint(8) + varint((1 << 64) - 1))))
     assert (walk.unknown_fields, walk.unknown_values, walk.canonical) == (0, 2, True)
 
 
 def test_a_header_is_walked_as_a_header(core: Core) -> None:
-    """The second record type has its own fields."""
+    """A header is checked by the fields of its own message type."""
     for seed in range(50):
         raw = random_header(random.Random(seed))
         assert core.walk.walk_record(raw, tables.BACKUP_INFO).canonical
@@ -266,7 +266,7 @@ def stream(records: Sequence[bytes]) -> bytes:
 
 
 def test_a_buffer_is_walked_frame_by_frame(core: Core) -> None:
-    """The sums are those of the single frames."""
+    """The counts of a buffer are the sums of those of its frames."""
     raws = [*random_frames(100, seed=5), *NOT_CANONICAL.values()]
     looks = [core.walk.walk_record(raw) for raw in raws]
     data = b"\x01x" + stream(raws)
@@ -284,7 +284,7 @@ def test_a_padded_length_prefix_says_nothing_about_the_frame(core: Core) -> None
 
 
 def test_the_walk_of_a_buffer_stops_at_a_fault(core: Core) -> None:
-    """The frames before it count; its record and its place are known."""
+    """The walk stops at a fault with the number of frames before it and its position."""
     data = stream([chat(b""), chat(b"\x08"), chat(b"")])
     walk = core.walk.walk(data, 0, CAP)
     assert (walk.frames, walk.rest, walk.fault, walk.at) == (1, 3, faults.CUT, 7)
@@ -292,7 +292,7 @@ def test_the_walk_of_a_buffer_stops_at_a_fault(core: Core) -> None:
 
 @pytest.mark.parametrize("cut", range(1, 6))
 def test_the_walk_of_a_buffer_leaves_what_is_not_whole(core: Core, cut: int) -> None:
-    """A record that is cut off is no fault: more bytes may follow."""
+    """An incomplete record at the end is no fault, and the number of needed bytes is returned."""
     data = stream([chat(b""), chat(number(1, 300))])
     walk = core.walk.walk(data[:-cut], 0, CAP)
     assert (walk.frames, walk.rest, walk.needed, walk.fault) == (1, 3, len(data), 0)
@@ -300,13 +300,13 @@ def test_the_walk_of_a_buffer_leaves_what_is_not_whole(core: Core, cut: int) -> 
 
 
 def test_a_memory_view_will_do(core: Core) -> None:
-    """The bytes need not be copied out of a larger buffer."""
+    """A memoryview is accepted as buffer."""
     data = stream([chat(b""), chat(number(1, 300))])
     assert core.walk.walk(memoryview(data)[3:], 0, CAP).frames == 1
 
 
 def test_threads_walk_side_by_side(core: Core) -> None:
-    """Nothing is shared between two walks."""
+    """Walks in four threads give the same result as one alone."""
     data = stream(random_frames(300, seed=7))
     alone = core.walk.walk(data, 0, CAP)
     with ThreadPoolExecutor(4) as pool:

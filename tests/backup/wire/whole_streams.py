@@ -28,7 +28,7 @@ def use_core(core: Core) -> Iterator[None]:
 
 
 def validate_with(core: Core, data: bytes, **options: str) -> list[tuple[object, ...]]:
-    """List everything that is found in a backup, or why it cannot be opened, and what was counted."""
+    """List the findings and counts of a backup, or the error that opening it raises."""
     with use_core(core):
         try:
             with backup.open(io.BytesIO(data)) as source:

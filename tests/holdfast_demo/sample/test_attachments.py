@@ -1,4 +1,4 @@
-"""File pointers say where a file is, in all the ways there are."""
+"""File pointers of a sample, with every kind of location."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Time moves forward, by day more than by night, and stops before the backup is made."""
+"""Timestamps of a sample: ascending, mostly by day, and before the time of the backup."""
 
 from collections import Counter
 
@@ -38,7 +38,7 @@ def test_a_history_ends_before_its_backup_begins() -> None:
 
 
 def test_a_dense_history_keeps_to_its_schedule() -> None:
-    """Even where messages follow each other closely, the clock is not late at the end."""
+    """A clock with a million messages and more is not late at the end of its history."""
     messages = 20_000
     clock = Clock(Dice(1), messages * 1000, BACKUP_TIME)
     arrived = 0
@@ -50,7 +50,7 @@ def test_a_dense_history_keeps_to_its_schedule() -> None:
 
 
 def test_nights_are_quiet() -> None:
-    """Hardly anybody writes between two and five, most write in the evening."""
+    """Few messages are sent between two and five, and many in the evening."""
     hours = Counter(item.dateSent // HOUR % 24 for item in items(5000))
     assert sum(hours[hour] for hour in (2, 3, 4)) < 50
     assert sum(hours[hour] for hour in (18, 19, 20)) > 900

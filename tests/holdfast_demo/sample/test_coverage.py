@@ -1,4 +1,4 @@
-"""A sample of 400 messages shows everything the format has."""
+"""Coverage of the schema by a sample of 400 messages."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Random choices stay within bounds and are the same for the same seed."""
+"""The random generator: bounds, and equal results for equal seeds."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ def test_between_includes_both_ends_and_nothing_beyond(seed: int, low: int, span
 
 @given(SEEDS, st.lists(st.integers(), min_size=1))
 def test_picks_are_among_the_things(seed: int, things: list[int]) -> None:
-    """Whatever is picked was there to be picked."""
+    """`pick` and `pick_early` return an item of the list."""
     dice = Dice(seed)
     assert dice.pick(things) in things
     assert dice.pick_early(things) in things
@@ -39,19 +39,19 @@ def test_picks_are_among_the_things(seed: int, things: list[int]) -> None:
 
 @given(SEEDS, st.lists(st.integers(), unique=True), st.integers(0, 20))
 def test_some_are_different_things(seed: int, things: list[int], count: int) -> None:
-    """Some of the things are never more than there are, and none comes twice."""
+    """`some` returns distinct items, and never more than there are."""
     sample = Dice(seed).some(things, count)
     assert len(sample) == len(set(sample)) == min(count, len(things))
 
 
 @given(SEEDS, st.lists(st.integers()))
 def test_mixing_keeps_everything(seed: int, things: list[int]) -> None:
-    """A mixed list has the things of the list, in whatever order."""
+    """A shuffled list has the same items."""
     assert sorted(Dice(seed).mix(things)) == sorted(things)
 
 
 @given(SEEDS)
 def test_a_uuid_is_of_version_four(seed: int) -> None:
-    """A UUID says of itself that it was drawn by chance."""
+    """A UUID has version 4 and the standard variant."""
     raw = Dice(seed).uuid()
     assert (len(raw), raw[6] >> 4, raw[8] >> 6) == (16, 4, 2)

@@ -1,4 +1,4 @@
-"""Documents can be opened."""
+"""PDF documents of a sample."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Scenes are spread over a history, and it is exactly as long as was asked."""
+"""Scenes of a history, and its exact number of messages."""
 
 from collections import defaultdict
 
@@ -18,7 +18,7 @@ DAY = 86_400_000
 
 @given(st.integers(1, 5000), st.integers(0, 1000))
 def test_scenes_leave_exactly_the_rest_for_everyday_talk(messages: int, seed: int) -> None:
-    """Each scene comes after the one before has been played, and the last item is the last one asked for."""
+    """Each scene begins after the one before has ended, and the items add up to the requested number."""
     count = 0
     for scene, due in staged(programme("current"), messages, Dice(seed)):
         assert due >= count
@@ -59,7 +59,7 @@ def test_quotes_polls_and_pins_refer_to_what_was_said(edition: Edition) -> None:
 
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_nothing_expires_before_the_backup_is_a_day_old(seed: int) -> None:
-    """What is running out, or will be, lasts a day longer than the backup; what was read has begun to run out."""
+    """A disappearing message expires a day after the backup or later, or its timer has not started."""
     backup_time = header(3000, seed).backupTimeMs
     expiring = [item for item in items(3000, seed) if item.HasField("expiresInMs")]
     assert len(expiring) >= 3

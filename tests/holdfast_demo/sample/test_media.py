@@ -1,4 +1,4 @@
-"""Every file a sample refers to can be made, and is what its pointers say."""
+"""Attachment files of a sample, which fit their pointers."""
 
 from hashlib import sha256
 
@@ -16,7 +16,7 @@ def test_files_are_found_under_their_hash() -> None:
 
 
 def test_there_are_a_few_dozen_files() -> None:
-    """Enough for variety, few enough for a folder."""
+    """A sample has 20 to 80 different files with less than 300 kB in all."""
     assert 20 <= len(sample_media(1)) <= 80
     assert sum(len(file.content) for file in sample_media(1).values()) < 300_000
 
@@ -52,5 +52,5 @@ def test_pointers_tell_the_truth_about_files(seed: int) -> None:
 
 
 def test_letters_need_a_file() -> None:
-    """A text that fits into a message would not be sent as a file."""
+    """Every long text has more than the 2048 bytes that fit into a message."""
     assert all(len(letter.content) > 2048 for letter in library(1)["letter"])

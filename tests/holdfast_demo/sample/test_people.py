@@ -1,4 +1,4 @@
-"""The people of a sample have distinct identifiers."""
+"""The people of a sample and their identifiers."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,12 +18,12 @@ def test_people_share_no_identity(seed: int) -> None:
 
 
 def test_even_the_largest_cast_has_numbers_of_its_own() -> None:
-    """The blocks of fictional numbers are large enough."""
+    """All people of the largest cast have different telephone numbers."""
     people = meet(Dice(1), MAX_PEOPLE, 1)
     assert len({person.e164 for person in people}) == MAX_PEOPLE
 
 
 def test_every_standing_is_met_early() -> None:
-    """The smallest cast has friends, and one each of those who are not."""
+    """The smallest cast has ten friends and one person of each other standing."""
     standings = [person.standing for person in meet(Dice(1), 14, 1)]
     assert standings == ["friend"] * 10 + ["gone", "number", "invitee", "stranger"]

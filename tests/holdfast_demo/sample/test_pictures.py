@@ -1,4 +1,4 @@
-"""Pictures are what their format says they are, down to the last pixel."""
+"""PNG, GIF and JPEG pictures, decoded to the pixels that were drawn."""
 
 import struct
 import zlib
@@ -39,7 +39,7 @@ def test_a_large_png_is_stored_in_several_blocks() -> None:
 
 
 def test_a_sticker_is_transparent_in_its_corners_and_not_in_its_middle() -> None:
-    """The face is a disc on nothing."""
+    """The corners of a sticker are transparent, and its centre is opaque."""
     pixels = zlib.decompress(png_chunks(smile_png((10, 20, 30), 20))[b"IDAT"])
     size = 41
     alpha = [[pixels[y * (size * 4 + 1) + 1 + x * 4 + 3] for x in range(size)] for y in range(size)]
@@ -73,7 +73,7 @@ def gif_frames(data: bytes) -> Iterator[bytes]:
 
 
 def test_a_gif_holds_every_picture() -> None:
-    """Each picture of a moving one can be read back."""
+    """Every picture of an animated GIF can be read back."""
     pictures = [landscape(Dice(5), 40, 30, sun_at=x) for x in (5, 15, 25)]
     assert list(gif_frames(gif(pictures))) == [b"".join(picture.rows) for picture in pictures]
 

@@ -1,4 +1,4 @@
-"""A sample is a backup: in order, complete, and the same wherever it is made."""
+"""Records of a sample: ordered, complete and reproducible."""
 
 from collections import Counter
 from hashlib import sha256
@@ -49,12 +49,12 @@ def test_a_sample_is_the_same_on_every_machine(edition: Edition, expected: str) 
 @given(st.integers(1, 60), st.integers(0, 2**32))
 @settings(max_examples=examples(15))
 def test_the_same_arguments_give_the_same_bytes(messages: int, seed: int) -> None:
-    """Nothing but the arguments decides what is in a sample."""
+    """Two samples with the same arguments have the same bytes."""
     assert digest(messages, seed, "current") == digest(messages, seed, "current")
 
 
 def test_another_seed_gives_another_sample() -> None:
-    """Seeds and editions differ from the first record on or soon after."""
+    """Samples of different seeds and editions are different."""
     assert len({digest(50, seed, edition) for seed in range(4) for edition in EDITIONS}) == 8
 
 

@@ -1,4 +1,4 @@
-"""Voice messages can be played."""
+"""Voice messages of a sample."""
 
 import io
 import wave

@@ -1,4 +1,4 @@
-"""Texts and the ranges in them fit together."""
+"""Texts of a sample and their body ranges."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,7 +53,7 @@ def test_the_opening_of_a_long_text_is_its_beginning(text: str) -> None:
 
 
 def test_every_line_of_every_language_is_said() -> None:
-    """No gap is left open, and none is misspelt."""
+    """Every line of each language is used, and all placeholders are filled."""
     for tongue in TONGUES:
         assert PLACES[tongue]
         texts = conversation(Dice(1), [tongue])

@@ -31,7 +31,7 @@ from holdfast.backup.exports.html.bubbles import (
 )
 from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.html.files import size_label
-from tests.backup.exports.html.test_markup import HOSTILE, TEXTS
+from tests.backup.exports.hostile import MARKUP_INJECTIONS, TEXT_OR_MARKUP
 from tests.backup.exports.sample_messages import Addresses, PageParser, attachment, message
 
 
@@ -79,12 +79,12 @@ def hostile(text: str, kind: str, direction: str) -> Message:
 
 @settings(max_examples=60)
 @given(
-    TEXTS,
+    TEXT_OR_MARKUP,
     st.sampled_from(["message", "poll", "sticker", "update", "payment", "deleted", '"><script>']),
     st.sampled_from(["incoming", "outgoing", "none"]),
 )
 def test_whatever_is_written_stays_text(text: str, kind: str, direction: str) -> None:
-    """In every place of a message: names, captions, file names, quotes, polls, cards, previews."""
+    """Markup in names, captions, file names, quotes, polls, cards and link previews creates no elements."""
     sample = hostile(text, kind, direction)
     page = render(sample)
     assert "script" not in page.tags
@@ -92,16 +92,16 @@ def test_whatever_is_written_stays_text(text: str, kind: str, direction: str) ->
     assert render(card).tags.count("li") == 2
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", MARKUP_INJECTIONS)
 def test_links_of_previews_lead_to_the_web_only(text: str) -> None:
-    """Anything else is shown and not linked."""
+    """A preview is linked only if its URL is http or https, and its title is shown in any case."""
     page = render(message("x", links=(Link(text, "title", None, None),)))
     assert all(link.lower().startswith(("https://", "http://")) for link in page.links)
     assert "title" in page.text
 
 
 def test_a_plain_message() -> None:
-    """Who, what and when, with an anchor to link to."""
+    """A message has its author, text and time, and an anchor with its id."""
     html = bubble(message("Hello <you>"), Addresses(), day=19675)
     assert html == (
         '<li class="m in k" id="m7"><span class="av c9" aria-hidden="true">A</span><div class="b">'
@@ -111,7 +111,7 @@ def test_a_plain_message() -> None:
 
 
 def test_messages_of_one_author_stand_together() -> None:
-    """Unless time or somebody else lies between them."""
+    """Messages are grouped unless much time passed, the author changed, or an update is between them."""
     first = message(sent_ms=1_000_000)
     assert continues_group(first, message(sent_ms=1_060_000))
     assert not continues_group(first, message(sent_ms=9_000_000))
@@ -122,13 +122,13 @@ def test_messages_of_one_author_stand_together() -> None:
 
 
 def test_the_state_of_an_outgoing_message_is_said_in_words() -> None:
-    """For those who cannot see ticks."""
+    """The status of an outgoing message is an `aria-label`, for screen readers; an incoming one has none."""
     assert 'aria-label="Read"' in bubble(message(direction="outgoing", status="read"), Addresses())
     assert "aria-label" not in bubble(message(direction="incoming", status="read"), Addresses())
 
 
 def test_quotes_lead_to_their_target() -> None:
-    """Where there is one; the text stands there either way."""
+    """A quote of a known message links to it; one of an unknown message is shown without a link."""
     page = render(message("yes", quote=Quote(3, "Bo", "NORMAL", "Tea?", 4, 9)))
     assert page.links == ["1.html#m9"]
     unresolved = render(message("yes", quote=Quote(3, "Bo", "VIEW_ONCE", None, 4, None)))
@@ -137,7 +137,10 @@ def test_quotes_lead_to_their_target() -> None:
 
 
 def test_files_are_shown_linked_or_named() -> None:
-    """Pictures, films and sounds are there to see and hear, others to save, and what is missing says so."""
+    """Images, videos and audio are embedded, other files are downloads, and missing ones have their size.
+
+    The dimensions of an image are scaled down to the largest one, and absurd ones are left out.
+    """
     kinds = ("image/png", "video/mp4", "audio/aac", "text/html", "image/svg+xml")
     html = bubble(
         message(None, attachments=tuple(attachment(content_type=kind, n=n) for n, kind in enumerate(kinds))),
@@ -163,7 +166,7 @@ def test_files_are_shown_linked_or_named() -> None:
 
 
 def test_several_pictures_are_a_grid() -> None:
-    """Each once; sounds and documents stand below it."""
+    """Two or more images or videos are a grid with one cell each, and other files are below it."""
     kinds = ("image/png", "application/pdf", "video/mp4", "image/jpeg")
     files = tuple(attachment(content_type=kind, n=n) for n, kind in enumerate(kinds))
     html = bubble(message("look", attachments=files), Addresses())
@@ -177,16 +180,16 @@ def test_several_pictures_are_a_grid() -> None:
 
 
 class SmallAddresses(Addresses):
-    """Leads to small copies of pictures too."""
+    """URLs with thumbnails of pictures."""
 
     def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
-        """Lead to a small copy."""
+        """Return the URL of a thumbnail."""
         del attachment
         return f"{address}/small"
 
 
 def test_a_small_copy_is_shown_and_leads_to_the_picture() -> None:
-    """The picture itself is a link away."""
+    """The image element has the address of the thumbnail and links to the full image."""
     sample = message(None, attachments=(attachment(),))
     full, small = bubble(sample, Addresses()), bubble(sample, SmallAddresses())
     url = re.findall(r'<img src="([^"]*)"', full)[0]
@@ -195,15 +198,15 @@ def test_a_small_copy_is_shown_and_leads_to_the_picture() -> None:
 
 
 class BlurredAddresses(Addresses):
-    """Leads to the few colours of a picture too."""
+    """URLs with placeholders made from the BlurHash of pictures."""
 
     def placeholder(self, attachment: ArchivedAttachment) -> str:
-        """Name the colours."""
+        """Return a data URL with the BlurHash."""
         return f"data:{attachment.blur_hash}" if attachment.blur_hash else ""
 
 
 def test_a_picture_has_its_colours_before_it_is_there() -> None:
-    """Behind one that is loaded, and instead of one that is not kept."""
+    """The BlurHash of an image is shown while it loads, and in place of a file that is missing."""
     stored = bubble(message(None, attachments=(attachment(blur_hash="00abcd"),)), BlurredAddresses())
     assert '<img class="ph" src="data:00abcd" alt="">' in stored
     missing = bubble(message(None, attachments=(attachment(blur_hash="00abcd", path=None),)), BlurredAddresses())
@@ -212,12 +215,12 @@ def test_a_picture_has_its_colours_before_it_is_there() -> None:
 
 
 def test_files_of_earlier_wordings_are_not_shown() -> None:
-    """They belong to the past."""
+    """Attachments of an earlier revision are not shown."""
     assert "photo" not in bubble(message("x", attachments=(attachment(revision=1),)), Addresses())
 
 
 def test_everything_special_about_a_message_is_said() -> None:
-    """That it was edited, disappears, came as an SMS, is pinned, or has vanished since."""
+    """Edits, timers, SMS, pins and a message's absence from a later backup are shown."""
     text = render(
         message(
             "now",
@@ -233,7 +236,7 @@ def test_everything_special_about_a_message_is_said() -> None:
 
 
 def test_polls_reactions_and_cards_say_who() -> None:
-    """With every voter and everybody who reacted."""
+    """A poll shows its voters, reactions show their number, and a contact card shows its lines."""
     poll = Poll("Tea?", False, True, (PollOption("Yes", ("Ada", "Bo")), PollOption("No", ())))
     text = render(message("Tea?", kind="poll", poll=poll)).text
     assert text.count("Tea?") == 1
@@ -246,7 +249,7 @@ def test_polls_reactions_and_cards_say_who() -> None:
 
 
 def test_what_happened_is_a_sentence_in_the_middle() -> None:
-    """Without a bubble."""
+    """An update is shown as its sentence, without a bubble."""
     html = bubble(message(None, kind="update", direction="none", sentence="Ada joined."), Addresses())
     assert html.startswith('<li class="m up" id="m7"><p dir="auto">Ada joined.</p>')
 
@@ -264,29 +267,29 @@ def test_what_happened_is_a_sentence_in_the_middle() -> None:
     ],
 )
 def test_initials(name: str, letters: str) -> None:
-    """Of the first and the last word that has letters."""
+    """The initials are those of the first and the last word with letters, digits or an emoji."""
     assert initials(name) == letters
 
 
 def test_colors_are_spread() -> None:
-    """All of them come, and each person keeps theirs."""
+    """The ids of people are spread over all twelve colours."""
     assert {color_of(number) for number in range(300)} == set(range(12))
 
 
 def test_sizes_are_words() -> None:
-    """In units of a thousand."""
+    """File sizes are written in decimal units, with one decimal place below ten."""
     sizes = [0, 999, 1000, 12_345, 999_999, 5_000_000, 7 * 10**18]
     expected = ["0 bytes", "999 bytes", "1.0 kB", "12 kB", "1000 kB", "5.0 MB", "7000000 TB"]
     assert [size_label(size) for size in sizes] == expected
 
 
 def test_a_day_is_a_heading_to_jump_to() -> None:
-    """With an anchor by its date."""
+    """The heading of a day has an anchor with its date."""
     assert PageParser(day_line(19675)).ids == ["d2023-11-14"]
 
 
 def test_every_kind_of_message_of_a_history_can_be_shown(opened: Archive) -> None:
-    """Each becomes one item that says something, under its own anchor."""
+    """Every message is rendered as one item with text and its own anchor."""
     kinds = set()
     for chat in opened.chats():
         for entry in opened.messages(chat.id):
@@ -299,13 +302,13 @@ def test_every_kind_of_message_of_a_history_can_be_shown(opened: Archive) -> Non
 
 @settings(max_examples=100)
 @given(
-    st.one_of(TEXTS, st.sampled_from(HOSTILE)).filter(bool),
+    st.one_of(TEXT_OR_MARKUP, st.sampled_from(MARKUP_INJECTIONS)).filter(bool),
     st.sampled_from(["incoming", "outgoing"]),
     st.sampled_from([None, "read", "failed", '"><b>']),
     st.booleans(),
 )
 def test_a_text_alone_looks_as_any_message(text: str, direction: str, status: str | None, follows: bool) -> None:  # noqa: FBT001
-    """Whatever it says, and whoever says it, byte for byte."""
+    """The shortcut for messages of text only gives the same HTML as a whole message."""
     sample = message(text, author=text, direction=direction, status=status)
     day = sample.sent_ms // 86_400_000
     html = plain_bubble(

@@ -8,7 +8,7 @@ MAY = 1_717_160_709_000  # 2024-05-31 13:05:09 UTC
 
 
 def test_times_in_utc() -> None:
-    """The date is said where it is not the day that stands above."""
+    """A time is shown with its date, unless the day heading already has that date."""
     clock = TimeFormatter()
     assert iso_date(clock.day(MAY)) == "2024-05-31"
     assert clock.time_element(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">13:05</time>'
@@ -17,7 +17,7 @@ def test_times_in_utc() -> None:
 
 
 def test_times_in_a_zone() -> None:
-    """Summer time and days that begin at another hour are known; machines still read UTC."""
+    """Times and days follow the zone with its daylight saving time; `datetime` attributes stay in UTC."""
     clock = TimeFormatter(ZoneInfo("Europe/Berlin"))
     assert clock.time_element(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">15:05</time>'
     winter = MAY - 180 * DAY_MS
@@ -28,7 +28,7 @@ def test_times_in_a_zone() -> None:
 
 
 def test_times_beyond_the_calendar() -> None:
-    """A date nobody can write is said to be one; the first day is one everywhere."""
+    """A time after the year 9999 is shown as beyond the calendar, and time 0 is a date in any zone."""
     last = (1 << 63) - 1
     for clock in (TimeFormatter(), TimeFormatter(ZoneInfo("America/Lima"))):
         assert clock.time_element(last, clock.day(last)) == "<time>beyond the calendar</time>"

@@ -9,7 +9,7 @@ BOLD = TextRange(0, 1, "BOLD", None, None)
 
 
 def test_a_line_says_who_said_what() -> None:
-    """In one line of bounded length, with the names of those who are mentioned."""
+    """A preview is one line of limited length, with its author and the names of mentioned people."""
     assert preview_line(message("One\n two", author="Ada", direction="incoming")) == "Ada: One two"
     assert preview_line(message("\ufffc here?", ranges=(MENTION,), direction="outgoing")) == "You: @Bob here?"
     assert len(preview_line(message("x" * 1000, author="Ada", direction="incoming"))) == len("Ada: ") + 90
@@ -18,7 +18,7 @@ def test_a_line_says_who_said_what() -> None:
 
 
 def test_the_search_finds_all_that_can_be_read() -> None:
-    """Texts, sentences, the names of files, previews, answers and cards; nothing of a message without words."""
+    """The searchable text has sentences, file names, previews, poll answers and cards, not earlier revisions."""
     assert searchable_text(message("\ufffc here", ranges=(MENTION,))) == "@Bob here"
     assert searchable_text(message(None)) == ""
     text = searchable_text(
@@ -39,14 +39,14 @@ def test_the_search_finds_all_that_can_be_read() -> None:
 
 
 def test_who_mentions_somebody_is_told() -> None:
-    """In the text or in what it quotes; a style is no mention."""
+    """A mention in the text or in the quote counts, and a style does not."""
     assert has_mentions(message("x", ranges=(BOLD, MENTION)))
     assert has_mentions(message("x", quote_ranges=(MENTION,)))
     assert not has_mentions(message("x", ranges=(BOLD,)))
 
 
 def test_files_that_hold_texts_are_told() -> None:
-    """Only those that are kept under a name."""
+    """Only long texts with a media name are listed."""
     files = (
         attachment(role="long_text", media_name="m"),
         attachment(role="long_text", media_name=None),

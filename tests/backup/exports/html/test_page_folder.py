@@ -6,7 +6,6 @@ import re
 import shutil
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,12 +18,11 @@ from holdfast.backup.exports.html import chat_export, pagination, write_html
 from holdfast.backup.exports.html.search_index import words_of
 from holdfast.backup.exports.names import chat_name
 from tests.backup.archives.histories import copies, import_backups, items, write, write_later
-from tests.backup.exports.html.test_markup import HOSTILE
+from tests.backup.exports.hostile import MARKUP_INJECTIONS
+from tests.backup.exports.html.exported_pages import MANIFEST, check_links, export_pages
 from tests.backup.exports.sample_messages import PageParser
 
 PAGE = 20
-ALL = ChatSelection()
-OURS = ".holdfast-export.json"
 
 
 @pytest.fixture(autouse=True)
@@ -33,37 +31,14 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pagination, "PAGE_MESSAGES", PAGE)
 
 
-def export(
-    opened: Archive, folder: Path, choice: ChatSelection = ALL, *, search: bool = True
-) -> dict[str, PageParser]:
-    """Export an archive and read all pages."""
-    write_html(opened, folder, choice, media=True, search=search)
-    pages = sorted(folder.rglob("*.html"))
-    return {path.relative_to(folder).as_posix(): PageParser(path.read_text()) for path in pages}
-
-
 def anchors(pages: dict[str, PageParser]) -> list[str]:
     """List the anchors of all messages."""
     return [anchor for page in pages.values() for anchor in page.ids if re.fullmatch(r"m\d+", anchor)]
 
 
-def check_links(folder: Path, pages: dict[str, PageParser]) -> None:
-    """Follow every link inside the export."""
-    for name, page in pages.items():
-        for link in page.links:
-            if re.match("https?:", link, re.IGNORECASE):
-                continue
-            path, _, anchor = unquote(link).partition("#")
-            target = (folder / name).parent / path if path else folder / name
-            assert target.is_file(), f"{name} leads to {link}"
-            key = target.resolve().relative_to(folder.resolve()).as_posix()
-            if anchor and key != "search.html":
-                assert anchor in pages[key].ids, f"{name} leads to {link}"
-
-
 def test_every_message_is_there_once_and_every_link_leads_somewhere(opened: Archive, tmp_path: Path) -> None:
-    """In the order of the chat, over all its pages."""
-    pages = export(opened, tmp_path / "out")
+    """The pages of a chat have its messages in order, each once, and no link is broken."""
+    pages = export_pages(opened, tmp_path / "out")
     check_links(tmp_path / "out", pages)
     for chat in opened.chats():
         chat_folder = f"chats/{chat_name(chat.name, chat.id)}"
@@ -75,8 +50,8 @@ def test_every_message_is_there_once_and_every_link_leads_somewhere(opened: Arch
 
 
 def test_pages_need_nothing_from_elsewhere(opened: Archive, tmp_path: Path) -> None:
-    """Every page forbids what is not of the export, and has no script or style of its own in it."""
-    export(opened, tmp_path)
+    """Every page has a strict Content-Security-Policy, no inline script or style, and no external resource."""
+    export_pages(opened, tmp_path)
     for path in tmp_path.rglob("*.html"):
         text = path.read_text()
         assert "default-src 'none'" in text
@@ -86,18 +61,18 @@ def test_pages_need_nothing_from_elsewhere(opened: Archive, tmp_path: Path) -> N
 
 
 def test_what_is_unchanged_is_not_written_again(opened: Archive, tmp_path: Path) -> None:
-    """A second export of the same writes nothing, and is the same as a fresh one."""
+    """A second export writes nothing, and its files equal those of a new export."""
     first = write_html(opened, tmp_path / "one", ChatSelection(), media=True, search=True)
     second = write_html(opened, tmp_path / "one", ChatSelection(), media=True, search=True)
     assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)
     write_html(opened, tmp_path / "two", ChatSelection(), media=True, search=True)
     for path in (tmp_path / "one").rglob("*.*"):
-        if path.is_file() and path.name != OURS:
+        if path.is_file() and path.name != MANIFEST:
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
 
 
 def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
-    """Of a chat that grows, all pages but the last one stay as they are."""
+    """New messages of a chat change its last page, its index and its latest page, and no other page."""
     header, parsed = copies(300)
     chats = [item.chatId for item in items(parsed)]
     busy = max(set(chats), key=chats.count)
@@ -119,7 +94,7 @@ def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
     before = {path.relative_to(out): path.stat().st_ino for path in out.glob("chats/*/*.html")}
     import_backups(tmp_path / "chats.db", write(tmp_path / "two", header, parsed))
     with archives.open(tmp_path / "chats.db") as opened:
-        pages = export(opened, out)
+        pages = export_pages(opened, out)
         check_links(out, pages)
         count = max(chat.messages for chat in opened.chats())
     after = {path.relative_to(out): path.stat().st_ino for path in out.glob("chats/*/*.html")}
@@ -132,32 +107,32 @@ def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
 
 
 def test_messages_that_have_vanished_are_marked(tmp_path: Path) -> None:
-    """And stay."""
+    """Messages that a later backup lacks stay on their page, with a mark."""
     first = write(tmp_path / "one", *copies(60))
     import_backups(tmp_path / "chats.db", first, write_later(tmp_path / "two", random.Random(1), days=1))
     with archives.open(tmp_path / "chats.db") as opened:
-        pages = export(opened, tmp_path / "out")
+        pages = export_pages(opened, tmp_path / "out")
     assert any("gone from the backup of" in page.text for page in pages.values())
 
 
 def test_chosen_chats_and_dates(opened: Archive, tmp_path: Path) -> None:
-    """Only what was chosen is there, and no link leads out of it; choosing anew replaces it."""
+    """An export has the selected messages only, without broken links, and another selection replaces it."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     messages = list(opened.messages(chat.id))
     since, until = messages[10].position.ms, messages[60].position.ms
     expected = [f"m{message.id}" for message in messages if since <= message.position.ms < until]
-    pages = export(opened, tmp_path, ChatSelection((chat.id,), since, until), search=False)
+    pages = export_pages(opened, tmp_path, ChatSelection((chat.id,), since, until), search=False)
     check_links(tmp_path, pages)
     assert sorted(anchors(pages)) == sorted(expected)
     assert not (tmp_path / "search.html").exists()
     assert not list(tmp_path.rglob("search*"))
-    empty = export(opened, tmp_path, ChatSelection((chat.id,), since_ms=messages[-1].position.ms + 1))
+    empty = export_pages(opened, tmp_path, ChatSelection((chat.id,), since_ms=messages[-1].position.ms + 1))
     check_links(tmp_path, empty)
     assert set(empty) == {"index.html", "search.html"}
 
 
 def test_long_messages_make_more_pages_not_larger_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page is never much larger than its limit and the longest message."""
+    """A page with long messages is split, so that none is much larger than the limit."""
     header, parsed = copies(120)
     rng = random.Random(1)
     for item in items(parsed):
@@ -167,7 +142,7 @@ def test_long_messages_make_more_pages_not_larger_ones(tmp_path: Path, monkeypat
     monkeypatch.setattr(chat_export, "PAGE_SIZE", 20_000)
     out = tmp_path / "out"
     with archives.open(tmp_path / "chats.db") as opened:
-        pages = export(opened, out)
+        pages = export_pages(opened, out)
         total = sum(chat.messages for chat in opened.chats())
     check_links(out, pages)
     assert any(re.search(r"/\d+-2\.html$", name) for name in pages)
@@ -176,8 +151,8 @@ def test_long_messages_make_more_pages_not_larger_ones(tmp_path: Path, monkeypat
 
 
 def test_the_search_finds_every_message_by_its_words(opened: Archive, tmp_path: Path) -> None:
-    """The index leads to the pages, the files beside them to the messages."""
-    export(opened, tmp_path)
+    """The search index leads from every word to its pages, whose files lead to the messages."""
+    export_pages(opened, tmp_path)
     calls = {path: path.read_text() for path in tmp_path.rglob("*.js") if path.parent.name != "assets"}
 
     def given(path: Path) -> list[Any]:
@@ -207,29 +182,29 @@ def test_the_search_finds_every_message_by_its_words(opened: Archive, tmp_path: 
 
 
 def test_hostile_names_and_texts(tmp_path: Path) -> None:
-    """Chats, people and messages that are made to break pages, paths and scripts break nothing."""
+    """Names and texts with markup or path separators break no page and create no file elsewhere."""
     header, parsed = copies(80)
     rng = random.Random(2)
     for frame in parsed:
         if frame.HasField("recipient") and frame.recipient.HasField("contact"):
-            frame.recipient.contact.nickname.given = rng.choice(["../../../x", "CON", ".", *HOSTILE])
+            frame.recipient.contact.nickname.given = rng.choice(["../../../x", "CON", ".", *MARKUP_INJECTIONS])
         elif frame.HasField("recipient") and frame.recipient.HasField("group"):
-            frame.recipient.group.snapshot.title.title = rng.choice(["a/b\\c:d", *HOSTILE])
+            frame.recipient.group.snapshot.title.title = rng.choice(["a/b\\c:d", *MARKUP_INJECTIONS])
     for item in items(parsed):
         if item.HasField("standardMessage"):
-            item.standardMessage.text.body = rng.choice(HOSTILE)
+            item.standardMessage.text.body = rng.choice(MARKUP_INJECTIONS)
             for attached in item.standardMessage.attachments:
-                attached.pointer.fileName = rng.choice(HOSTILE)
+                attached.pointer.fileName = rng.choice(MARKUP_INJECTIONS)
     import_backups(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
     with archives.open(tmp_path / "chats.db") as opened:
-        pages = export(opened, tmp_path / "out")
+        pages = export_pages(opened, tmp_path / "out")
     check_links(tmp_path / "out", pages)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chats.db", "one", "out"]
     assert any("<script>canary()</script>" in page.text for page in pages.values())
 
 
 def test_progress_is_told(opened: Archive, tmp_path: Path) -> None:
-    """Up to the end, which is known from the beginning."""
+    """Progress increases to the total, which is the same in every report."""
     progress: list[tuple[int, int]] = []
     write_html(
         opened, tmp_path, ChatSelection(), media=False, search=False, progress=lambda *now: progress.append(now)
@@ -240,7 +215,7 @@ def test_progress_is_told(opened: Archive, tmp_path: Path) -> None:
 
 
 def test_a_folder_with_something_else_is_refused(opened: Archive, tmp_path: Path) -> None:
-    """Before anything is written."""
+    """A folder with another file is refused, and nothing is written."""
     (tmp_path / "mine.txt").write_text("x")
     with pytest.raises(ExportRefused):
         write_html(opened, tmp_path, ChatSelection(), media=False, search=False)
@@ -248,7 +223,7 @@ def test_a_folder_with_something_else_is_refused(opened: Archive, tmp_path: Path
 
 
 def test_media_are_linked_from_their_pages(opened: Archive, tmp_path: Path) -> None:
-    """Those that lie beside the archive; without media, pages say what is missing."""
+    """Media files are copied and shown, and an export without media removes them."""
     shutil.copy(opened.path, tmp_path / "chats.db")
     with archives.open(tmp_path / "chats.db", create=True) as own:
         name = own.connection.execute(
@@ -258,7 +233,7 @@ def test_media_are_linked_from_their_pages(opened: Archive, tmp_path: Path) -> N
         own.connection.execute("INSERT INTO media VALUES (?, ?, 7, ?)", (name, "ab" * 32, f"ab/{'ab' * 32}.jpg"))
         (own.media_folder / "ab").mkdir(parents=True)
         (own.media_folder / "ab" / f"{'ab' * 32}.jpg").write_bytes(b"picture")
-        pages = export(own, tmp_path / "out")
+        pages = export_pages(own, tmp_path / "out")
         check_links(tmp_path / "out", pages)
         assert any("img" in page.tags for page in pages.values())
         assert [path.read_bytes() for path in (tmp_path / "out" / "media").rglob("*.*")] == [b"picture"]
@@ -267,7 +242,7 @@ def test_media_are_linked_from_their_pages(opened: Archive, tmp_path: Path) -> N
 
 
 def test_times_are_those_of_a_zone(opened: Archive, tmp_path: Path) -> None:
-    """On pages and in what the search shows; the list says which zone it is."""
+    """Times on pages are in the selected zone, which the index names."""
     write_html(opened, tmp_path, ChatSelection(), media=False, search=True, zone=ZoneInfo("Asia/Kathmandu"))
     assert "Times are Asia/Kathmandu." in (tmp_path / "index.html").read_text()
     text = next(tmp_path.glob("chats/*/1.html")).read_text()

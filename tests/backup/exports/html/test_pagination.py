@@ -12,7 +12,7 @@ from holdfast.backup.exports.html.pagination import PageBreaks, find_breaks_and_
 
 
 def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
-    """What is appended later leaves where the first ones begin as it is."""
+    """Pages begin at every n-th message from the oldest, so that new messages move no page."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     messages = list(opened.messages(chat.id))
     complete, _days = find_breaks_and_days(opened, chat.id, ChatSelection(), TimeFormatter())
@@ -28,7 +28,7 @@ def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
 
 
 def test_pages_begin_at_the_same_places_whoever_looks(opened: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a look at every message or from page to page, of all chats, the whole of them or some days."""
+    """Both ways to find page breaks agree, for whole chats and for selected periods."""
     monkeypatch.setattr(pagination, "PAGE_MESSAGES", 7)
     times = sorted(message.position.ms for chat in opened.chats() for message in opened.messages(chat.id))
     middle = (times[len(times) // 3], times[len(times) // 2])
@@ -44,7 +44,7 @@ def test_pages_begin_at_the_same_places_whoever_looks(opened: Archive, monkeypat
 
 
 def test_days_are_those_of_the_zone(opened: Archive) -> None:
-    """Each with the place of its first message and how many it has."""
+    """Each day of the zone has the position of its first message and its number of messages."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     clock = TimeFormatter(timezone(timedelta(hours=9)))
     _cuts, days = find_breaks_and_days(opened, chat.id, ChatSelection(), clock)
@@ -57,7 +57,7 @@ def test_days_are_those_of_the_zone(opened: Archive) -> None:
 
 
 def test_a_page_that_is_split_moves_no_other() -> None:
-    """The rest goes to a page of the same number with a second one."""
+    """The rest of a split page gets a name like "2-2", and the other pages keep theirs."""
     cuts = PageBreaks([Position(0, 0, 0), Position(100, 0, 0), Position(200, 0, 0)])
     assert cuts.split("2", Position(150, 0, 0)) == "2-2"
     assert cuts.split("2-2", Position(160, 0, 0)) == "2-3"
@@ -76,7 +76,7 @@ def test_a_page_that_is_split_moves_no_other() -> None:
 
 
 def test_a_stretch_goes_from_one_page_to_the_next() -> None:
-    """The last one to the end."""
+    """The range of a page ends where the next page begins, and that of the last page is open."""
     starts = [Position(0, 0, 0), Position(10, 0, 0)]
     assert PageBreaks(starts).ranges() == [("1", starts[0], starts[1]), ("2", starts[1], None)]
     assert PageBreaks([]).ranges() == []

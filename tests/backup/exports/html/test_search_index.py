@@ -11,7 +11,7 @@ from holdfast.backup.exports.html.search_index import WordIndex, fold, utf16_key
 
 
 def test_words_are_folded() -> None:
-    """Capitals, accents and the way a letter is written do not matter."""
+    """Case, accents and compatibility forms of letters are folded in the search index."""
     assert fold("Çiğdem ÉCOLE \ufb01n \uff21") == "cigdem ecole fin a"
     assert words_of("It's TEST_case, naïve café; e-mail") == {
         "it",
@@ -26,13 +26,13 @@ def test_words_are_folded() -> None:
 
 
 def test_signs_are_found_alone_and_in_pairs() -> None:
-    """Scripts without spaces and emoji, in every skin tone."""
+    """CJK characters and emoji are indexed alone and in pairs, without skin tones."""
     assert words_of("日曜日、") == {"日", "曜", "日曜", "曜日"}
     assert words_of("👋🏽👋") == {"👋", "👋👋"}
 
 
 def test_long_words_are_cut() -> None:
-    """A wall of letters costs no more than a word."""
+    """A word is cut to the maximum length of an index entry."""
     assert words_of("x" * 100_000) == {"x" * search_index.MAX_WORD}
 
 
@@ -58,7 +58,7 @@ PAGES = st.lists(st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled
 @settings(max_examples=40)
 @given(PAGES, st.sampled_from([1, 7, 1_000_000]), st.sampled_from([1, 64 << 10]))
 def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int) -> None:
-    """However much fits into memory and into a file; words come in the order a browser sorts them."""
+    """With any limit of memory and file size, each word has its pages, and words are in UTF-16 order."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_index, "MAX_POSTINGS", most)
         patch.setattr(search_index, "SHARD_SIZE", shard)
@@ -75,7 +75,7 @@ def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int) 
 
 
 def test_words_can_be_written_into_a_script() -> None:
-    """No word holds a sign that would end a string there."""
+    """Words in the index have no quotes, brackets or line separators that could end a JavaScript string."""
     hostile = "\"]});canary();//\\ \u2028 '</script> __proto__ constructor"
     index = WordIndex()
     index.add(0, [hostile])

@@ -15,8 +15,8 @@ from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import pagination, single_page
 from holdfast.backup.exports.html.single_page import write_single_page
 from tests.backup.archives.histories import copies, import_backups, items, write
-from tests.backup.exports.html.test_markup import HOSTILE
-from tests.backup.exports.html.test_overview_pages import PICTURE, add_files
+from tests.backup.exports.hostile import MARKUP_INJECTIONS
+from tests.backup.exports.html.exported_pages import PICTURE, add_all_media
 from tests.backup.exports.sample_messages import PageParser
 
 DATA = re.compile(r"data:([a-z0-9/.-]+);base64,([A-Za-z0-9+/=]*)")
@@ -33,7 +33,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 def archive_path(tmp_path: Path) -> Path:
     """Make an archive with a file for every attachment."""
     import_backups(tmp_path / "chats.db", write(tmp_path / "one", *copies(400)))
-    add_files(tmp_path / "chats.db")
+    add_all_media(tmp_path / "chats.db")
     return tmp_path / "chats.db"
 
 
@@ -63,7 +63,7 @@ def messages_of(opened: Archive, chat: Chat) -> list[tuple[int, int]]:
 
 
 def test_every_message_is_there_once_and_in_order(archive_path: Path, tmp_path: Path) -> None:
-    """Quotes lead to what they quote, and progress ends where the chat does."""
+    """The page has every message of the chat in order, and every link to an anchor leads to one."""
     with archives.open(archive_path) as opened:
         chat = largest_chat(opened)
         assert chat.messages > 100
@@ -82,7 +82,7 @@ def test_every_message_is_there_once_and_in_order(archive_path: Path, tmp_path: 
 
 
 def test_only_what_is_in_the_file_is_loaded(archive_path: Path, tmp_path: Path) -> None:
-    """The policy allows the style by its hash; each address is of the web, of the page, or has the content."""
+    """The CSP allows the style by its hash, and every resource is a data URL."""
     with archives.open(archive_path) as opened:
         page = write_page(opened, tmp_path / "chat.html", ChatSelection((largest_chat(opened).id,)))
     [style] = STYLE.findall(page)
@@ -97,7 +97,7 @@ def test_only_what_is_in_the_file_is_loaded(archive_path: Path, tmp_path: Path) 
 
 
 def test_files_to_save_have_their_names(archive_path: Path, tmp_path: Path) -> None:
-    """None of them with a folder, and an extension that nothing runs where the type is unknown."""
+    """Every download has a file name without a folder and with an extension."""
     names: list[str] = []
     with archives.open(archive_path) as opened:
         for chat in opened.chats():
@@ -112,7 +112,7 @@ def test_files_to_save_have_their_names(archive_path: Path, tmp_path: Path) -> N
 def test_files_that_are_too_large_or_not_wanted_are_named(
     archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where nothing is embedded, the page says what is missing."""
+    """Files that are too large or not wanted are not embedded, and the page says that they are missing."""
     with archives.open(archive_path) as opened:
         choice = ChatSelection((largest_chat(opened).id,))
         without = write_page(opened, tmp_path / "without.html", choice, media=False)
@@ -124,7 +124,7 @@ def test_files_that_are_too_large_or_not_wanted_are_named(
 
 
 def test_only_a_time_is_written_and_quotes_of_others_lead_nowhere(archive_path: Path, tmp_path: Path) -> None:
-    """The beginning is included and the end is not."""
+    """The start of a period is included and its end is not, and quotes of other messages have no link."""
     with archives.open(archive_path) as opened:
         chat = largest_chat(opened)
         messages = messages_of(opened, chat)
@@ -137,7 +137,7 @@ def test_only_a_time_is_written_and_quotes_of_others_lead_nowhere(archive_path: 
 
 
 def test_one_chat_and_a_new_file(archive_path: Path, tmp_path: Path) -> None:
-    """Anything else is refused, and what is there stays."""
+    """A selection of no or several chats is refused, and an existing file is not overwritten."""
     target = tmp_path / "chat.html"
     with archives.open(archive_path) as opened:
         chats = opened.chats()
@@ -152,21 +152,21 @@ def test_one_chat_and_a_new_file(archive_path: Path, tmp_path: Path) -> None:
 
 
 def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
-    """Nobody can leave the style, a file name or a text."""
+    """Markup in names, texts and file names creates no script, style or svg element."""
     header, frames = copies(80)
     rng = random.Random(2)
     for frame in frames:
         if frame.HasField("recipient") and frame.recipient.HasField("contact"):
-            frame.recipient.contact.nickname.given = rng.choice(HOSTILE)
+            frame.recipient.contact.nickname.given = rng.choice(MARKUP_INJECTIONS)
         elif frame.HasField("recipient") and frame.recipient.HasField("group"):
-            frame.recipient.group.snapshot.title.title = rng.choice(HOSTILE)
+            frame.recipient.group.snapshot.title.title = rng.choice(MARKUP_INJECTIONS)
     for item in items(frames):
         if item.HasField("standardMessage"):
-            item.standardMessage.text.body = rng.choice(HOSTILE)
+            item.standardMessage.text.body = rng.choice(MARKUP_INJECTIONS)
             for attached in item.standardMessage.attachments:
-                attached.pointer.fileName = rng.choice(HOSTILE)
+                attached.pointer.fileName = rng.choice(MARKUP_INJECTIONS)
     import_backups(tmp_path / "chats.db", write(tmp_path / "one", header, frames))
-    add_files(tmp_path / "chats.db")
+    add_all_media(tmp_path / "chats.db")
     with archives.open(tmp_path / "chats.db") as opened:
         for chat in opened.chats():
             page = parse(write_page(opened, tmp_path / f"{chat.id}.html", ChatSelection((chat.id,))))

@@ -20,9 +20,9 @@ from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.html import chat_export, pagination, sources, write_html
 from holdfast.backup.exports.html.bubbles import bubble, plain_bubble
 from tests.backup.archives.histories import copies, import_backups, items, write, write_later
+from tests.backup.exports.html.exported_pages import MANIFEST, read_files, replace_some_media
 from tests.examples import examples
 
-OURS = ".holdfast-export.json"
 PAGE = 7
 STEPS = ("import", "media", "spoil", "choose", "again")
 
@@ -66,35 +66,11 @@ def export(path: Path, out: Path, choice: ChatSelection | None = None, **more: A
         return write_html(opened, out, choice or ChatSelection(), **options)
 
 
-def tree(folder: Path) -> dict[str, bytes]:
-    """Read all files of an export but the list of them."""
-    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != OURS]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-
 def execute(path: Path, *statements: str) -> None:
     """Change an archive by hand."""
     with archives.open(path, create=True) as opened:
         for statement in statements:
             opened.connection.execute(statement)
-
-
-def keep_media(archive: Path, rng: random.Random) -> None:
-    """Let a few attachments lie beside the archive, and others no longer."""
-    with archives.open(archive, create=True) as opened:
-        names = opened.connection.execute(
-            "SELECT DISTINCT media_name FROM attachment WHERE media_name IS NOT NULL"
-        )
-        for (name,) in rng.sample(sorted(names.fetchall()), 3):
-            path = f"ab/{rng.randrange(5):064x}.jpg"
-            opened.connection.execute("INSERT OR REPLACE INTO media VALUES (?, 'ab', 7, ?)", (name, path))
-            (opened.media_folder / "ab").mkdir(parents=True, exist_ok=True)
-            # Its name tells what is in it, so nobody writes it again; an export has a link to it.
-            if not (opened.media_folder / path).exists():
-                (opened.media_folder / path).write_bytes(path.encode())
-        for file in sorted(opened.media_folder.rglob("*.jpg")):
-            if rng.random() < 0.2:
-                file.unlink()
 
 
 def change_files(out: Path, rng: random.Random) -> None:
@@ -108,7 +84,7 @@ def change_files(out: Path, rng: random.Random) -> None:
 
 
 def export_despite_changes(archive: Path, out: Path, choice: ChatSelection, **more: Any) -> None:
-    """Export; a file that somebody changed and no export needed since is theirs, and moved where one needs it."""
+    """Export; if the export refuses to overwrite a changed file, delete that file and export again."""
     while True:
         try:
             export(archive, out, choice, **more)
@@ -125,7 +101,10 @@ def export_despite_changes(archive: Path, out: Path, choice: ChatSelection, **mo
     st.integers(0, 2**32), st.lists(st.sampled_from(["import", "media", "spoil", "choose", "again"]), max_size=4)
 )
 def test_an_export_over_an_older_one_is_as_a_fresh_one(seed: int, steps: list[str]) -> None:
-    """Whatever was imported, moved, chosen or changed by hand in between, byte for byte."""
+    """Its files equal those of a new export byte by byte.
+
+    That holds after imports, changed media, other selections and changes of its files by hand.
+    """
     rng = random.Random(seed)
     choice = ChatSelection()
     with tempfile.TemporaryDirectory() as folder:
@@ -143,7 +122,7 @@ def test_an_export_over_an_older_one_is_as_a_fresh_one(seed: int, steps: list[st
                 )
                 import_backups(path, backup)
             elif step == "media":
-                keep_media(path, rng)
+                replace_some_media(path, rng)
             elif step == "spoil":
                 change_files(out, rng)
             elif step == "choose":
@@ -153,13 +132,14 @@ def test_an_export_over_an_older_one_is_as_a_fresh_one(seed: int, steps: list[st
             search = rng.random() < 0.7
             export_despite_changes(path, out, choice, zone=zone, search=search)
             export(path, Path(folder) / f"fresh{n}", choice, zone=zone, search=search)
-            fresh = tree(Path(folder) / f"fresh{n}")
+            fresh = read_files(Path(folder) / f"fresh{n}")
             # What somebody has changed and no export needs any more is theirs.
-            assert {name: text for name, text in tree(out).items() if text != b"mine" or name in fresh} == fresh
+            kept = {name: text for name, text in read_files(out).items() if text != b"mine" or name in fresh}
+            assert kept == fresh
 
 
 def test_what_is_unchanged_is_not_drawn(archive_path: Path, tmp_path: Path, rendered_messages: list[int]) -> None:
-    """Nothing of it."""
+    """A second export renders no message and writes no file."""
     first = export(archive_path, tmp_path / "out")
     assert len(rendered_messages) == 120
     second = export(archive_path, tmp_path / "out")
@@ -170,7 +150,7 @@ def test_what_is_unchanged_is_not_drawn(archive_path: Path, tmp_path: Path, rend
 def test_a_new_message_draws_its_page_and_the_one_before(
     archive_path: Path, tmp_path: Path, rendered_messages: list[int]
 ) -> None:
-    """The page before, as it leads to the next one now; all others stay."""
+    """A new message renders its page and at most one more, and the export equals a new one."""
     export(archive_path, tmp_path / "out")
     header, parsed = copies(120)
     newest = max(item.dateSent for item in items(parsed))
@@ -185,13 +165,13 @@ def test_a_new_message_draws_its_page_and_the_one_before(
     assert 0 < len(rendered_messages) <= 2 * PAGE
     assert summary.written < 15
     export(archive_path, tmp_path / "fresh")
-    assert tree(tmp_path / "out") == tree(tmp_path / "fresh")
+    assert read_files(tmp_path / "out") == read_files(tmp_path / "fresh")
 
 
 def test_only_pages_that_name_somebody_are_drawn_when_a_name_changes(
     archive_path: Path, tmp_path: Path, rendered_messages: list[int]
 ) -> None:
-    """By whatever they are named: as author, in a reaction or a quote."""
+    """A changed name renders some but not all messages again, and the export equals a new one."""
     export(archive_path, tmp_path / "out")
     rendered_messages.clear()
     author = "SELECT min(author_id) FROM reaction"
@@ -199,14 +179,14 @@ def test_only_pages_that_name_somebody_are_drawn_when_a_name_changes(
     export(archive_path, tmp_path / "out")
     assert 0 < len(rendered_messages) < 120
     export(archive_path, tmp_path / "fresh")
-    assert tree(tmp_path / "out") == tree(tmp_path / "fresh")
-    assert any(b"Somebody Else" in content for content in tree(tmp_path / "out").values())
+    assert read_files(tmp_path / "out") == read_files(tmp_path / "fresh")
+    assert any(b"Somebody Else" in content for content in read_files(tmp_path / "out").values())
 
 
 def test_another_program_draws_everything(
     archive_path: Path, tmp_path: Path, rendered_messages: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever its version is."""
+    """All pages are rendered again if another version of the program has written them."""
     export(archive_path, tmp_path / "out")
     monkeypatch.setattr(sources, "program_digest", lambda: "another")
     export(archive_path, tmp_path / "out")
@@ -216,7 +196,7 @@ def test_another_program_draws_everything(
 def test_what_another_import_may_have_read_otherwise_is_drawn(
     archive_path: Path, tmp_path: Path, rendered_messages: list[int]
 ) -> None:
-    """An archive that was made anew of the same backup."""
+    """All pages are rendered again if the backup was imported at another time."""
     export(archive_path, tmp_path / "out")
     execute(archive_path, "UPDATE snapshot SET imported_ms = imported_ms + 1")
     export(archive_path, tmp_path / "out")
@@ -225,25 +205,25 @@ def test_what_another_import_may_have_read_otherwise_is_drawn(
 
 @pytest.mark.parametrize("value", [1, "x", [], ["a", [], [], "b"], ["", [[], [], [], [], [], []], [[]], ""]])
 def test_notes_that_nobody_wrote_are_none(archive_path: Path, tmp_path: Path, value: object) -> None:
-    """A list in the folder that was changed by hand leads to nothing but more work."""
+    """Invalid notes in the manifest are ignored, and the export equals a new one."""
     out = tmp_path / "out"
     export(archive_path, out)
-    lines = [json.loads(line) for line in (out / OURS).read_text().splitlines()]
+    lines = [json.loads(line) for line in (out / MANIFEST).read_text().splitlines()]
     for line in lines:
         if "note" in line:
             line["value"] = value
-    (out / OURS).write_text("\n".join(json.dumps(line) for line in lines))
+    (out / MANIFEST).write_text("\n".join(json.dumps(line) for line in lines))
     export(archive_path, out)
     export(archive_path, tmp_path / "fresh")
-    assert tree(out) == tree(tmp_path / "fresh")
+    assert read_files(out) == read_files(tmp_path / "fresh")
 
 
 def test_an_older_list_without_notes_is_understood(archive_path: Path, tmp_path: Path) -> None:
-    """Everything is drawn once more, and nothing is written."""
+    """A manifest without notes is read, and no file is written again."""
     out = tmp_path / "out"
     first = export(archive_path, out)
-    lines = [line for line in (out / OURS).read_text().splitlines() if '"note"' not in line]
-    (out / OURS).write_text("\n".join(lines))
+    lines = [line for line in (out / MANIFEST).read_text().splitlines() if '"note"' not in line]
+    (out / MANIFEST).write_text("\n".join(lines))
     second = export(archive_path, out)
     assert (second.written, second.unchanged) == (0, first.written)
 
@@ -251,7 +231,7 @@ def test_an_older_list_without_notes_is_understood(archive_path: Path, tmp_path:
 def test_a_run_that_was_broken_off_leaves_nothing_stale(
     archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages that were written before it ended are not taken for those of the run before it."""
+    """Pages that an interrupted export has written are not taken for those of an earlier export."""
     out = tmp_path / "out"
     export(archive_path, out)
     shutil.copy(archive_path, tmp_path / "before.db")
@@ -270,4 +250,4 @@ def test_a_run_that_was_broken_off_leaves_nothing_stale(
         export(archive_path, out)
     export(tmp_path / "before.db", out)
     export(tmp_path / "before.db", tmp_path / "fresh")
-    assert tree(out) == tree(tmp_path / "fresh")
+    assert read_files(out) == read_files(tmp_path / "fresh")

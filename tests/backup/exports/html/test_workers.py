@@ -14,7 +14,7 @@ from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import workers, write_html
 from holdfast.backup.exports.html.workers import RenderPool
 from tests.backup.archives.histories import copies, import_backups, items, write
-from tests.backup.exports.html.test_sources import keep_media, tree
+from tests.backup.exports.html.exported_pages import read_files, replace_some_media
 
 FIJI = ZoneInfo("Pacific/Fiji")
 
@@ -29,7 +29,7 @@ def archive_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             item.standardMessage.text.body = f"{n} long " * 200
             del item.standardMessage.text.bodyRanges[:]
     import_backups(folder / "chats.db", write(folder / "one", header, parsed))
-    keep_media(folder / "chats.db", random.Random(1))
+    replace_some_media(folder / "chats.db", random.Random(1))
     return folder / "chats.db"
 
 
@@ -54,7 +54,7 @@ def export(path: Path, out: Path, choice: ChatSelection | None = None, **more: A
     options: dict[str, Any] = {"media": True, "search": True, "zone": FIJI} | more
     with archives.open(path) as opened:
         write_html(opened, out, choice or ChatSelection(), **options)
-    return tree(out)
+    return read_files(out)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,10 @@ def single_process_export(archive_path: Path, tmp_path_factory: pytest.TempPathF
 def test_several_draw_what_one_would(
     archive_path: Path, single_process_export: dict[str, bytes], tmp_path: Path, pools: list[RenderPool]
 ) -> None:
-    """Byte for byte, and the next export finds everything as it should be; nobody is left behind."""
+    """Three processes give the files of one process byte by byte, and end with the export.
+
+    A second export writes nothing and starts no processes.
+    """
     progress: list[tuple[int, int]] = []
     exported = export(archive_path, tmp_path / "out", progress=lambda *counts: progress.append(counts))
     assert exported == single_process_export
@@ -87,7 +90,7 @@ def test_several_draw_what_one_would(
 def test_a_choice_and_other_options_are_theirs_too(
     archive_path: Path, tmp_path: Path, pools: list[RenderPool]
 ) -> None:
-    """Times, chats, no files and no search."""
+    """Worker processes use the selected chats and period, and the options for media and search."""
     with archives.open(archive_path) as opened:
         chats = tuple(chat.id for chat in opened.chats()[:5])
     choice = ChatSelection(chats, 1_650_000_000_000, 1_740_000_000_000)
@@ -109,7 +112,7 @@ def test_those_who_are_gone_are_not_missed(
     *,
     pages: int,
 ) -> None:
-    """The exporting process renders what they would have."""
+    """The exporting process renders the pages of worker processes that were killed."""
     fetch, fetched = RenderPool.fetch, 0
 
     def fetched_until(self: RenderPool, worker: int) -> Any:
@@ -130,6 +133,6 @@ def test_those_who_are_gone_are_not_missed(
 def test_nobody_is_hired_who_could_not_tell_the_time(
     archive_path: Path, tmp_path: Path, pools: list[RenderPool], zone: tzinfo
 ) -> None:
-    """A zone without a name is known in one process only."""
+    """A time zone without a name cannot be passed to worker processes, so none are started."""
     export(archive_path, tmp_path / "out", zone=zone)
     assert len(pools) == (zone is FIJI)
