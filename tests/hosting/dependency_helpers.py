@@ -1,4 +1,4 @@
-"""Helpers of tests with dependencies: issues, their blockers and the number of queries."""
+"""Helpers that create issues and dependencies, and count queries."""
 
 import threading
 from collections.abc import Iterator

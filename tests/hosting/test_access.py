@@ -1,4 +1,4 @@
-"""Who may do what: every role in every kind of repository, by a table written by hand, and what always holds."""
+"""Permissions of every role in every kind of repository, compared with a table, and their invariants."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ SWITCHES = {
 
 
 def account(number: int, **columns: object) -> Account:
-    """Make an account that is nowhere in a database."""
+    """Make an account that is in no database."""
     plain = Account(
         id=number,
         name=f"account{number}",
@@ -88,7 +88,7 @@ def account(number: int, **columns: object) -> Account:
 
 
 def repository(owner: Account, *, is_private: bool = False, without: frozenset[Unit] = frozenset()) -> Repository:
-    """Make a repository that is nowhere on a disk, with every unit on but some."""
+    """Make a repository that is in no database, with all units enabled but some."""
     values = dict.fromkeys(Repository.__struct_fields__, 0)
     return Repository(
         **{  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def repository(owner: Account, *, is_private: bool = False, without: frozenset[U
 
 
 def public_only(user: Account) -> Actor:
-    """Make a caller whose token hides what is not public."""
+    """Make an actor whose token is for public content only."""
     return Actor(user, Token(1, user.id, "t", "", ("all", "public-only"), 0, 0))
 
 
@@ -187,7 +187,7 @@ admin of one unit           read   admin  read   read      -      admin  -      
 
 
 def rows(table: str) -> dict[str, list[Mode]]:
-    """Read a table."""
+    """Parse a table into the modes of each role."""
     results = {}
     for line in table.strip().splitlines():
         name, cells = line[:28].strip(), line[28:].split()
@@ -196,7 +196,7 @@ def rows(table: str) -> dict[str, list[Mode]]:
 
 
 def owners(role: str, visibility: str) -> list[Account]:
-    """Return the owners whose repositories a role is about."""
+    """Return the kinds of owners for which a role is tested."""
     kind = ROLES[role][2]
     return [
         account(OWNER_ID, is_organization=is_organization, visibility=visibility)
@@ -206,14 +206,14 @@ def owners(role: str, visibility: str) -> list[Account]:
 
 
 def access_for(role: str, stored_repository: Repository) -> Permissions:
-    """Ask what a role may do."""
+    """Return the permissions of a role in a repository."""
     caller, grants, _ = ROLES[role]
     return access.repository_access(caller, stored_repository, grants)
 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_every_role_gets_what_the_table_says(role: str) -> None:
-    """In every kind of repository; all units have the repository's mode unless a team has modes in units."""
+    """In each kind of repository a role has the mode of the table, in all units unless a team has unit modes."""
     cells = iter(rows(TABLE)[role])
     for is_private in (False, True):
         for visibility in VISIBILITIES:
@@ -230,7 +230,7 @@ def test_every_role_gets_what_the_table_says(role: str) -> None:
 
 @pytest.mark.parametrize("role", rows(UNIT_TABLE))
 def test_modes_in_units_stay_in_their_units(role: str) -> None:
-    """They add to what everybody may do, and never make an admin of the repository."""
+    """Unit modes of a team add to public access, and never give admin access to the repository."""
     cells = rows(UNIT_TABLE)[role]
     for is_private, expected in ((False, cells[:4]), (True, cells[4:])):
         (owner,) = owners(role, "public")
@@ -242,7 +242,7 @@ def test_modes_in_units_stay_in_their_units(role: str) -> None:
 @pytest.mark.parametrize("unit", SWITCHES)
 @pytest.mark.parametrize("role", ROLES)
 def test_a_disabled_unit_gives_no_access(role: str, unit: Unit) -> None:
-    """Not even its owner's; everything else stays as it is."""
+    """Nobody, not even the owner, has access to a disabled unit, and other units do not change."""
     for owner in owners(role, "public"):
         whole = access_for(role, repository(owner))
         permissions = access_for(role, repository(owner, without=frozenset([unit])))
@@ -253,7 +253,7 @@ def test_a_disabled_unit_gives_no_access(role: str, unit: Unit) -> None:
 
 
 def test_the_tables_know_every_role() -> None:
-    """A role without a row would not be tested."""
+    """The tables have a row for each role and each unit, as others would not be tested."""
     assert list(rows(TABLE)) == list(ROLES)
     assert set(SWITCHES) | {Unit.EXTERNAL_ISSUES, Unit.EXTERNAL_WIKI} == set(Unit)
 
@@ -285,7 +285,7 @@ KNOWING = {
 
 @pytest.mark.parametrize("line", VISIBLE.strip().splitlines(), ids=lambda line: line[:28].strip())
 def test_accounts_are_known_to_those_in_the_table(line: str) -> None:
-    """And everybody knows of themselves, unless their token shows public things only."""
+    """Accounts are visible as the table says, and users see themselves unless their token is public-only."""
     caller, is_member = KNOWING[line[:28].strip()]
     cells = iter(line[28:].split())
     for is_organization in (False, True):
@@ -318,7 +318,7 @@ def test_accounts_are_known_to_those_in_the_table(line: str) -> None:
 def test_organizations_are_administered_by_their_owners(
     actor: Actor, visibility: str, modes: tuple[int, ...], expected: Mode
 ) -> None:
-    """Being in any team is belonging; only the owners' team makes an owner."""
+    """Members of any team are members of the organization, and only the owners' team gives owner access."""
     organization = account(OWNER_ID, is_organization=True, visibility=visibility)
     found_mode = access.organization_access(actor, organization, modes)
     assert found_mode == expected
@@ -326,7 +326,7 @@ def test_organizations_are_administered_by_their_owners(
 
 
 def test_single_permissions_are_checked() -> None:
-    """Who sees a team, gives it repositories, makes organizations, and how high their teams lift them."""
+    """Seeing a team, changing its repositories, creating organizations and levels in teams are checked."""
     organization = account(OWNER_ID, is_organization=True)
     lenient = replace(organization, repository_admins_change_teams=True)
     admins = access_for("in an admin team", repository(organization))
@@ -380,7 +380,7 @@ many_grants = st.lists(grants_given, max_size=4).map(tuple)
 def test_more_grants_never_give_less(
     actor: Actor, kept: Repository, grants: tuple[Grant, ...], more: Grant
 ) -> None:
-    """In no unit, and not on the whole."""
+    """One more grant lowers neither the mode of the repository nor that of any unit."""
     before = access.repository_access(actor, kept, grants)
     after = access.repository_access(actor, kept, (*grants, more))
     assert after.mode >= before.mode
@@ -389,7 +389,7 @@ def test_more_grants_never_give_less(
 
 @given(callers, kinds, many_grants)
 def test_access_has_invariants(actor: Actor, kept: Repository, grants: tuple[Grant, ...]) -> None:
-    """Whoever asks, wherever, with whatever grants."""
+    """The invariants of access hold for any actor, repository and grants."""
     permissions = access.repository_access(actor, kept, grants)
     user = actor.user
     enabled = access.enabled_units(kept)
@@ -532,7 +532,7 @@ ADMIN_TEAM = TeamPlan(3, True, {"repo.code": 0}, frozenset([0]), frozenset())
 @example(Plan(("public",) * 6, (False,) * 4, ((ADMIN_TEAM,), (ONE_REPOSITORY,)), {}))
 @given(plans)
 def test_lists_show_exactly_what_can_be_read(database: Database, plan: Plan) -> None:
-    """What SQL finds for a list is what `access` decides for each; so for organizations, and for grants."""
+    """The SQL conditions of lists select the repositories and organizations that `access` allows."""
     everybody, all_repositories = build(database, plan)
     for user in (None, *everybody[:4]):
         grants = {
@@ -562,7 +562,7 @@ def test_lists_show_exactly_what_can_be_read(database: Database, plan: Plan) -> 
 
 
 def check_organizations(database: Database, actor: Actor, known_accounts: list[Account]) -> None:
-    """Hold the list of organizations against the decision about each."""
+    """Compare the list of organizations with the decision about each."""
     user = actor.user
     visible = {
         organization.id
@@ -586,13 +586,13 @@ def issue(*, is_pull: bool = False, is_locked: bool = False) -> Issue:
 
 
 def target(mode: Mode, *, only: Unit | None = None, **columns: int) -> RepositoryAccess:
-    """Make a repository with a mode in every unit, or in one alone, and a reader's in the others."""
+    """Make a repository with a mode in all units, or in one unit with read mode in the others."""
     units = {unit: mode if only in {None, unit} else min(mode, Mode.READ) for unit in Unit}
     return RepositoryAccess(replace(repository(account(OWNER_ID)), **columns), Permissions(mode, units))
 
 
 def refused(error: type[HostingError] | Permission, ask: Callable[..., object], *arguments: object) -> None:
-    """Expect an error, or that a permission is missing."""
+    """Check that a call raises an error, or that a permission is missing."""
     with pytest.raises(Forbidden if isinstance(error, Permission) else error) as excinfo:
         ask(*arguments)
     if isinstance(error, Permission):
@@ -605,7 +605,7 @@ WITH_TOKEN = Actor(PLAIN, Token(1, SOMEBODY_ID, "t", "", ("all",), 0, 0))
 
 
 def test_only_users_are_returned() -> None:
-    """Whatever is required, nobody known is asked to log in, and a user is returned."""
+    """Each requirement returns the user who meets it, and raises LoginRequired for an anonymous actor."""
     asked: list[Callable[[Actor], object]] = [
         access.require_login,
         lambda actor: access.require_repository_admin(actor, target(Mode.ADMIN)),
@@ -646,7 +646,7 @@ def test_only_users_are_returned() -> None:
 def test_a_mode_below_the_least_is_refused(
     least: Mode, permission: Permission, ask: Callable[[RepositoryAccess], object]
 ) -> None:
-    """And any from there on is enough."""
+    """Each requirement accepts its lowest mode and all above, and refuses those below."""
     for mode in Mode:
         if mode >= least:
             ask(target(mode))
@@ -656,7 +656,7 @@ def test_a_mode_below_the_least_is_refused(
 
 @pytest.mark.parametrize("only", [Unit.ISSUES, Unit.PULLS, Unit.CODE])
 def test_issues_and_pull_requests_are_units_of_their_own(only: Unit) -> None:
-    """To manage labels, one of the two is enough; to write to one of them, the other is not."""
+    """Write access to one of the two units manages labels, but does not write to entries of the other one."""
     kept = target(Mode.WRITE, only=only)
     is_enough = only is not Unit.CODE
     assert access.may_manage_issues(SOMEBODY, kept) is is_enough
@@ -682,7 +682,7 @@ def test_issues_and_pull_requests_are_units_of_their_own(only: Unit) -> None:
 
 
 def test_kinds_of_issues_are_those_that_can_be_read() -> None:
-    """All, or those of one kind."""
+    """Issues and pull requests are listed by the requested kind and by the units that can be read."""
     none, both = target(Mode.NONE).permissions, target(Mode.READ).permissions
     pulls = Permissions(Mode.READ, {**NOTHING.units, Unit.PULLS: Mode.READ})
     for kind, of_both, of_pulls in (
@@ -696,7 +696,7 @@ def test_kinds_of_issues_are_those_that_can_be_read() -> None:
 
 
 def test_archived_repositories_and_mirrors_are_not_changed() -> None:
-    """Neither is any issue in an archived one; one in a mirror is."""
+    """Issues can be changed in a mirror, but not in an archived repository."""
     plain, archived, mirror = (
         target(Mode.OWNER),
         target(Mode.OWNER, archived_at=1),
@@ -718,7 +718,7 @@ def test_archived_repositories_and_mirrors_are_not_changed() -> None:
 
 
 def test_organizations_are_read_run_and_created() -> None:
-    """By members, owners and administrators of the service, who see each."""
+    """An organization is read, managed and created by those with the mode for it; site admins may read any."""
     for mode in Mode:
         organization_access = OrganizationAccess(account(9), mode)
         if mode < Mode.READ:
@@ -744,7 +744,7 @@ def test_organizations_are_read_run_and_created() -> None:
 
 
 def test_webhooks_are_managed_by_administrators_of_their_owner() -> None:
-    """They are stored with the repository, the account, or the service."""
+    """A webhook is managed by administrators of its repository, its account or the service."""
     notes = target(Mode.WRITE)
     organization = OrganizationAccess(account(9), Mode.WRITE)
     for owner, stored, permission in (
@@ -760,7 +760,7 @@ def test_webhooks_are_managed_by_administrators_of_their_owner() -> None:
 
 
 def test_passwords_sessions_and_tokens_are_for_their_own_user() -> None:
-    """A token makes no token, and who acts as somebody else does not change how they log in."""
+    """Tokens cannot be managed with a token, and sessions not with a token or by impersonation."""
     access.require_password(Actor(PLAIN, by_password=True))
     refused(PasswordRequired, access.require_password, SOMEBODY)
     for actor in (WITH_TOKEN, Actor(PLAIN, impersonated_by=ADMIN)):
@@ -787,7 +787,7 @@ def test_passwords_sessions_and_tokens_are_for_their_own_user() -> None:
     ],
 )
 def test_a_token_needs_every_scope(scopes: tuple[str, ...], *, reads: bool, writes: bool) -> None:
-    """Writing includes reading; whoever has no token needs none."""
+    """A token needs all scopes of an endpoint, a write scope includes reading, and no token needs no scope."""
     actor = Actor(PLAIN, Token(1, SOMEBODY_ID, "t", "", scopes, 0, 0))
     assert access.allows(actor, ("issue", "repository"), write=False) is reads
     assert access.allows(actor, ("issue", "repository"), write=True) is writes
@@ -796,7 +796,7 @@ def test_a_token_needs_every_scope(scopes: tuple[str, ...], *, reads: bool, writ
 
 @pytest.mark.parametrize("writes", [False, True])
 def test_a_deploy_key_is_for_the_code_alone(*, writes: bool) -> None:
-    """To read it, or to write to it; if the code is off, it is for nothing."""
+    """A deploy key reads or writes code only, and gives no access where the code unit is disabled."""
     mode = Mode.WRITE if writes else Mode.READ
     notes = repository(account(OWNER_ID))
     assert access.deploy_key_access(notes, writes=writes) == Permissions(

@@ -1,4 +1,4 @@
-"""What a service opens."""
+"""The root URL of an opened application."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from holdfast.settings import Settings
 
 
 def test_a_service_has_a_url_without_a_request(settings: Settings, database: Database) -> None:
-    """The one in the settings, or this machine's."""
+    """The root URL is that of the settings, or that of localhost."""
     for given, address in ((None, "http://localhost:3000"), ("https://a.example", "https://a.example")):
         host = App.open(msgspec.structs.replace(settings, root_url=given))
         assert host.root == address

@@ -1,4 +1,4 @@
-"""Who is let in, and who is not."""
+"""Authentication by password, token and session cookie, and the rate limits of guesses."""
 
 import threading
 from collections import Counter
@@ -17,7 +17,7 @@ from tests.hosting.two_factor_helpers import give_second_factor
 
 
 def test_a_wrong_credential_is_refused_at_public_endpoints(clients: ServiceClients) -> None:
-    """An unreadable header counts as none."""
+    """A wrong credential gets 401 at a public endpoint, and an unreadable header is ignored."""
     for headers in (
         {"Authorization": "token " + "0" * 40},
         {"Authorization": "Bearer nonsense"},
@@ -30,7 +30,7 @@ def test_a_wrong_credential_is_refused_at_public_endpoints(clients: ServiceClien
 
 
 def test_guesses_of_a_password_are_limited(clients: ServiceClients) -> None:
-    """After ten wrong ones even the right one waits; others are not held up."""
+    """After ten wrong passwords even the right one gets 429, and another user can still log in."""
     clients.account("ada")
     clients.account("bob")
     for _ in range(10):
@@ -42,7 +42,7 @@ def test_guesses_of_a_password_are_limited(clients: ServiceClients) -> None:
 
 
 def test_a_new_password_counts_at_once(clients: ServiceClients) -> None:
-    """A password that was right is remembered for a moment, but not beyond its change."""
+    """An old password that was cached as right is refused after a change of the password."""
     clients.account("ada")
     assert clients.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
     accounts.set_password(clients.database, "ada", Secret("another password"))
@@ -61,7 +61,7 @@ def test_a_new_password_counts_at_once(clients: ServiceClients) -> None:
 def test_a_disabled_account_is_refused_with_the_reason(
     clients: ServiceClients, columns: dict[str, bool], word: str
 ) -> None:
-    """Without an address, as these errors have none."""
+    """A disabled account gets 403 with a message that has the reason, and no `url` field."""
     refused = clients.user("ada", **columns).get("/user")
     assert refused.status_code == 403
     assert set(refused.json()) == {"message"}
@@ -69,7 +69,7 @@ def test_a_disabled_account_is_refused_with_the_reason(
 
 
 def test_administrators_may_act_as_others(clients: ServiceClients) -> None:
-    """By header or query; nobody else may, and nobody unknown can be acted as."""
+    """An administrator acts as another user by header or query; other users and unknown names are refused."""
     ada = clients.user("ada")
     assert clients.admin.get("/user", headers={"Sudo": "ADA"}).json()["login"] == "ada"
     assert clients.admin.get("/user", params={"sudo": "ada"}).json()["login"] == "ada"
@@ -79,7 +79,7 @@ def test_administrators_may_act_as_others(clients: ServiceClients) -> None:
 
 
 def test_the_cookie_of_the_website_counts_for_its_own_pages_only(clients: ServiceClients) -> None:
-    """A script of another site is nobody."""
+    """A session cookie is not accepted in a cross-site request."""
     with clients.service.logged_in() as browser:
         assert browser.get("/api/v1/user").json()["login"] == "admin"
         foreign = browser.get("/api/v1/user", headers={"Sec-Fetch-Site": "cross-site"})
@@ -88,7 +88,7 @@ def test_the_cookie_of_the_website_counts_for_its_own_pages_only(clients: Servic
 
 
 def test_a_password_has_every_scope(clients: ServiceClients) -> None:
-    """It has no scopes."""
+    """A password has no scopes that could limit it, and reads the user."""
     assert clients.anonymous.get("/user", auth=("admin", ADMIN_PASSWORD)).json()["is_admin"] is True
 
 
@@ -97,7 +97,7 @@ NAMES = ["ada", "bob", "x", "", "oauth2", "x-access-token", "nobody at all", "0"
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_token_is_a_password_under_any_name(clients: ServiceClients, name: str) -> None:
-    """CI systems send a name of their own; the token alone says who it is."""
+    """A token is accepted as password under any name, as CI systems send a name of their own."""
     clients.user("bob")
     token = token_of(clients.user("ada"))
     assert clients.anonymous.get("/user", auth=(name, token)).json()["login"] == "ada"
@@ -105,14 +105,14 @@ def test_a_token_is_a_password_under_any_name(clients: ServiceClients, name: str
 
 @pytest.mark.parametrize("password", ["", "x-oauth-basic"])
 def test_a_token_is_a_name_without_a_password(clients: ServiceClients, password: str) -> None:
-    """With the password GitHub's clients send, or with none; another one is a wrong password."""
+    """A token is accepted as user name with the password of GitHub's clients or none, and with no other."""
     token = token_of(clients.user("ada"))
     assert clients.anonymous.get("/user", auth=(token, password)).json()["login"] == "ada"
     assert clients.anonymous.get("/user", auth=(token, "x")).status_code == 401
 
 
 def test_a_token_under_another_name_reaches_no_further_than_its_scopes(clients: ServiceClients) -> None:
-    """Nor does it count as the password of the name."""
+    """A token under another user's name acts as its owner, and is not accepted as that user's password."""
     bob = clients.account("bob")
     token = token_of(clients.with_token(bob, "read:user"))
     assert clients.anonymous.get("/user", auth=("admin", token)).json()["login"] == "bob"
@@ -121,7 +121,7 @@ def test_a_token_under_another_name_reaches_no_further_than_its_scopes(clients: 
 
 
 def test_a_token_is_not_limited_by_guesses_of_others(clients: ServiceClients) -> None:
-    """Nor does a token under somebody's name clear what was guessed there."""
+    """A token under a limited name is accepted, and does not reset the count of wrong passwords."""
     clients.account("bob")
     token = token_of(clients.user("ada"))
     for _ in range(10):
@@ -131,7 +131,7 @@ def test_a_token_is_not_limited_by_guesses_of_others(clients: ServiceClients) ->
 
 
 def test_guesses_of_tokens_are_limited_like_passwords(clients: ServiceClients) -> None:
-    """It may be somebody's password."""
+    """A wrong password in the form of a token counts as a guess at the password of the name."""
     accounts.create_user(clients.database, "ada", Secret("ab" * 20))
     assert clients.anonymous.get("/user", auth=("ada", "ab" * 20)).status_code == 200
     for number in range(10):
@@ -140,7 +140,7 @@ def test_guesses_of_tokens_are_limited_like_passwords(clients: ServiceClients) -
 
 
 def test_a_revoked_token_locks_no_user_out(clients: ServiceClients) -> None:
-    """A build that goes on trying it does not keep the people behind the same address from logging in."""
+    """Requests with revoked tokens are limited apart, and users of the same address can still log in."""
     clients.account("ada")
     for number in range(120):
         response = clients.anonymous.get("/user", auth=("x-access-token", f"{number:040x}"))
@@ -155,7 +155,7 @@ def token_of(client: httpx.Client) -> str:
 
 @pytest.mark.parametrize("path", ["/api/v1/user", "/admin/none.git/info/refs?service=git-upload-pack", "/login"])
 def test_guesses_at_once_are_limited_as_those_in_turn_are(clients: ServiceClients, path: str) -> None:
-    """Ten wrong passwords are told so, and no more, over the API, git and the website."""
+    """Of concurrent wrong passwords ten get 401 and the others 429, over the API, git and the website."""
     limit = clients.service.settings.login_failures
 
     def guess(number: int) -> int:
@@ -183,7 +183,7 @@ def test_guesses_at_once_are_limited_as_those_in_turn_are(clients: ServiceClient
 def test_passwords_are_hashed_in_threads_of_their_own(
     clients: ServiceClients, monkeypatch: pytest.MonkeyPatch, path: str, status: int, password: str
 ) -> None:
-    """Never on the event loop, where everybody would wait, whatever the password looks like."""
+    """A password of any form is hashed in a thread of the password pool, and not on the event loop."""
     asked: list[str] = []
     verify = accounts.verify
 
@@ -201,7 +201,7 @@ def test_passwords_are_hashed_in_threads_of_their_own(
 
 
 def test_a_busy_password_pool_is_reported(clients: ServiceClients) -> None:
-    """The answer says when to try again, and nobody else waits: pages and tokens are answered meanwhile."""
+    """A full pool answers 503 with Retry-After, and requests with a token are answered meanwhile."""
     started, leave = threading.Semaphore(0), threading.Event()
 
     def slow(_hash: str, _typed: Secret) -> bool:
@@ -231,7 +231,7 @@ def test_a_busy_password_pool_is_reported(clients: ServiceClients) -> None:
 
 
 def test_wrong_tokens_are_limited_by_address(clients: ServiceClients) -> None:
-    """Apart from passwords, so that a program with a revoked token locks nobody out."""
+    """Wrong tokens get 429 after the limit, and the address can still log in with a password."""
     limit = clients.service.settings.login_failures * 10
     with clients.service.client() as client:
         wrong = {"Authorization": "token " + "0" * 40}
@@ -244,7 +244,7 @@ def test_wrong_tokens_are_limited_by_address(clients: ServiceClients) -> None:
 
 
 def test_a_password_needs_a_code_where_there_is_a_second_factor(clients: ServiceClients) -> None:
-    """In the header of Gitea's clients, each once; tokens work as before, and a wrong password tells nothing."""
+    """A password needs a one-time code in X-Gitea-OTP that was not used before; tokens need none."""
     ada = clients.user("ada")
     token = token_of(ada)
     account = accounts.find_user(clients.database, "ada")
@@ -275,7 +275,7 @@ def test_a_password_needs_a_code_where_there_is_a_second_factor(clients: Service
 
 
 def test_a_password_needs_a_token_where_there_is_only_a_passkey(clients: ServiceClients) -> None:
-    """Or a recovery code; no code of an app that there is not is accepted."""
+    """With only a passkey a password is refused, except with an unused recovery code."""
     ada = clients.user("ada")
     _, codes = give_passkey(clients.service.settings, accounts.find_user(clients.database, "ada"), ROOT)
     assert ada.get("/user").status_code == 200
@@ -288,7 +288,7 @@ def test_a_password_needs_a_token_where_there_is_only_a_passkey(clients: Service
 
 
 def test_guesses_of_a_code_are_limited(clients: ServiceClients) -> None:
-    """Over the API as on the website."""
+    """After ten wrong one-time codes the API answers 429 with Retry-After."""
     clients.account("ada")
     give_second_factor(clients.service.settings, accounts.find_user(clients.database, "ada"))
     for _ in range(10):

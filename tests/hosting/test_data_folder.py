@@ -1,4 +1,4 @@
-"""The first start, and opening what it made."""
+"""The data folder: the first start, migration and file permissions."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ from holdfast.settings import Settings
 def test_the_first_start_makes_an_administrator_with_the_password_given(
     empty_database: Database, settings: Settings
 ) -> None:
-    """A password from the settings is used and not shown again."""
+    """A password of the settings is used for the administrator, and is not returned."""
     assert prepare(empty_database, settings) == FirstStart("admin", None)
     assert settings.admin_password is not None
     user = accounts.check_password(empty_database, "admin", settings.admin_password)
@@ -25,7 +25,7 @@ def test_the_first_start_makes_an_administrator_with_the_password_given(
 
 
 def test_a_generated_password_is_shown_once(empty_database: Database, settings: Settings) -> None:
-    """The second start tells nothing and changes nothing."""
+    """The first start returns the generated password, and the second one returns and changes nothing."""
     bare = Settings(data=settings.data, admin_name="root")
     first = prepare(empty_database, bare)
     assert first is not None
@@ -37,13 +37,13 @@ def test_a_generated_password_is_shown_once(empty_database: Database, settings: 
 
 
 def test_a_ready_database_is_migrated(settings: Settings) -> None:
-    """Commands can use it at once."""
+    """A database that is opened for a command has all tables."""
     with ready_database(settings) as database:
         assert accounts.all_users(database) == []
 
 
 def test_an_unreachable_server_is_reported(settings: Settings) -> None:
-    """Opening does not hide the failure."""
+    """An unreachable database server raises DatabaseError when the service is prepared."""
     gone = Settings(data=settings.data, database_url=Secret("postgresql://x@127.0.0.1:1/x"))
     with open_database(gone) as database, pytest.raises(DatabaseError, match="cannot be reached"):
         prepare(database, gone)
@@ -53,7 +53,7 @@ def test_an_unreachable_server_is_reported(settings: Settings) -> None:
 def test_permissions_of_readable_files_are_restricted(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The folder, what is in it, and every file with secrets; the log says so, once."""
+    """The data folder and its content become private, and the log has each path once."""
     with open_database(settings) as database:
         prepare(database, settings)
     for name in ("repositories", "lfs"):
@@ -74,7 +74,7 @@ def test_permissions_of_readable_files_are_restricted(
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_the_umask_does_not_matter(settings: Settings) -> None:
-    """What the first start makes is for its user alone."""
+    """The files of the first start are private also with a umask of 0."""
     before = os.umask(0)
     try:
         with open_database(settings) as database:

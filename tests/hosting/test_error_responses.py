@@ -1,4 +1,4 @@
-"""Errors of services become responses."""
+"""The status codes and messages of error responses."""
 
 import errno
 
@@ -22,14 +22,14 @@ from holdfast.hosting.error_responses import refusal_for
     ],
 )
 def test_errors_of_the_client_are_shown(error: errors.HostingError, status: int) -> None:
-    """With the error's own words."""
+    """A client error has its status and the message of the exception."""
     refusal = refusal_for(error)
     assert refusal is not None
     assert (refusal.status, refusal.message) == (status, "x")
 
 
 def test_internal_errors_are_not_client_errors() -> None:
-    """It is logged, and told as an error of ours."""
+    """An error of git or of Python has no client error response."""
     assert refusal_for(errors.GitError("x")) is None
     assert refusal_for(RuntimeError("x")) is None
 
@@ -47,7 +47,7 @@ def test_internal_errors_are_not_client_errors() -> None:
     ],
 )
 def test_temporary_errors_may_be_retried(error: errors.HostingError, status: int, retry: str) -> None:
-    """The answer says when, and nothing of where the database or the key is."""
+    """A temporary error has Retry-After, and no URL or path of the server."""
     refusal = refusal_for(error)
     assert refusal is not None
     assert (refusal.status, refusal.headers) == (status, {"Retry-After": retry})
@@ -56,7 +56,7 @@ def test_temporary_errors_may_be_retried(error: errors.HostingError, status: int
 
 
 def test_the_cause_of_an_error_decides() -> None:
-    """A branch that cannot be made because the disk is full is no conflict."""
+    """A conflict that was caused by a full disk is answered with 507."""
     error = errors.RefBusy("x")
     error.__cause__ = OSError(errno.ENOSPC, "")
     refusal = refusal_for(error)

@@ -1,4 +1,4 @@
-"""What clients are told while the database or the disk fails, and when a repository goes away meanwhile."""
+"""Responses while the database or the disk fails, and when a repository is deleted during a request."""
 
 import errno
 import hashlib
@@ -36,7 +36,7 @@ FINE = {200, 201, 204, 304, 400, 403, 404, 409, 412, 422, 423, 503, 507}
 
 
 class Connections:
-    """All connections to SQLite databases that are opened, and what each of them is told."""
+    """All connections to SQLite databases that are opened, and the pragmas that are set on them."""
 
     def __init__(self) -> None:
         self.opened: list[sqlite3.Connection] = []
@@ -45,25 +45,25 @@ class Connections:
         self.dice = random.Random(4)
 
     def add(self, connection: sqlite3.Connection) -> None:
-        """Note a new connection, and tell it what the others were told."""
+        """Add a new connection, and set the current pragmas on it."""
         for pragma in self.pragmas:
             connection.execute(f"PRAGMA {pragma}")
         connection.set_progress_handler(lambda: self.dice.random() < self.chance, 20)
         self.opened.append(connection)
 
     @contextmanager
-    def told(self, pragma: str, then: str) -> Iterator[None]:
-        """Tell all of them something, and afterwards something else."""
+    def with_pragma(self, pragma: str, then: str) -> Iterator[None]:
+        """Set a pragma on all connections, and another one afterwards."""
         self.pragmas.append(pragma)
-        self.tell(pragma)
+        self.set_pragma(pragma)
         try:
             yield
         finally:
             self.pragmas.remove(pragma)
-            self.tell(then)
+            self.set_pragma(then)
 
-    def tell(self, pragma: str) -> None:
-        """Tell those that are open something."""
+    def set_pragma(self, pragma: str) -> None:
+        """Set a pragma on all open connections."""
         for connection in self.opened:
             with suppress(sqlite3.ProgrammingError):  # closed meanwhile
                 connection.execute(f"PRAGMA {pragma}")
@@ -71,7 +71,7 @@ class Connections:
 
 @pytest.fixture
 def connections(monkeypatch: pytest.MonkeyPatch) -> Connections:
-    """Keep hold of all connections that are opened from now on."""
+    """Collect all connections that are opened from now on."""
     created_connections, prepare = Connections(), databases.prepare_sqlite
 
     def noted(connection: sqlite3.Connection, record: object) -> None:
@@ -108,7 +108,7 @@ def commit(client: httpx.Client, name: str, content: bytes = b"a line\n") -> htt
 
 
 def assert_unavailable(response: httpx.Response, status: int) -> None:
-    """Check that an answer says that something does not work at the moment, and when to try again."""
+    """Check that an answer has a status and a Retry-After header."""
     assert response.status_code == status, response.text
     assert response.headers["retry-after"].isdigit()
     assert "mistake" not in response.text
@@ -117,10 +117,10 @@ def assert_unavailable(response: httpx.Response, status: int) -> None:
 def test_a_locked_database_is_unavailable(
     connections: Connections, boats: httpx.Client, clients: ServiceClients, logged: io.StringIO
 ) -> None:
-    """Whoever writes is told to come again; whoever reads is answered."""
+    """While another process locks the database, writing requests get 503 and reading ones are answered."""
     other = sqlite3.connect(clients.service.settings.data / "holdfast.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with connections.told("busy_timeout = 0", "busy_timeout = 10000"), clients.service.client() as browser:
+    with connections.with_pragma("busy_timeout = 0", "busy_timeout = 10000"), clients.service.client() as browser:
         assert_unavailable(boats.post("/repos/ada/boats/issues", json={"title": "two"}), 503)
         assert_unavailable(commit(boats, "a.txt"), 503)
         form = {"name": "ada", "password": PASSWORD}
@@ -145,9 +145,9 @@ def test_a_locked_database_is_unavailable(
 def test_a_database_that_cannot_be_written(
     connections: Connections, boats: httpx.Client, pragma: str, then: str, status: int
 ) -> None:
-    """A read-only one and a full one are told apart; reading goes on, and so does writing afterwards."""
+    """Writing gets 503 if the database is read-only and 507 if it is full, and reading still works."""
     issue = {"title": "two", "body": "x" * 60_000}
-    with connections.told(pragma, then):
+    with connections.with_pragma(pragma, then):
         assert_unavailable(boats.post("/repos/ada/boats/issues", json=issue), status)
         assert boats.get("/repos/ada/boats/issues/1").status_code == 200
     assert boats.post("/repos/ada/boats/issues", json=issue).status_code == 201
@@ -155,7 +155,7 @@ def test_a_database_that_cannot_be_written(
 
 @contextmanager
 def small_files() -> Iterator[None]:
-    """Let no file grow beyond a limit: as on a full disk, writing fails half-way."""
+    """Limit the size of files, so that writing fails half-way as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, hard))
     try:
@@ -165,7 +165,7 @@ def small_files() -> Iterator[None]:
 
 
 def test_a_full_disk_has_a_status_of_its_own(boats: httpx.Client, clients: ServiceClients, tmp_path: Path) -> None:
-    """Commits, uploads and pushes fail in words, leave nothing behind, and succeed once there is space."""
+    """Large commits and uploads get 507 on a full disk, a push fails, and they succeed once there is space."""
     oid = hashlib.sha256(LARGE).hexdigest()
     lfs = clients.open("/ada/boats.git/info/lfs", "ada", **LFS)
     git = tmp_path / "clone"
@@ -187,7 +187,7 @@ def test_a_full_disk_has_a_status_of_its_own(boats: httpx.Client, clients: Servi
 
 
 def run(folder: Path, *arguments: str) -> None:
-    """Run git as a user would."""
+    """Run git as a user does."""
     subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
 
 
@@ -195,7 +195,7 @@ def run(folder: Path, *arguments: str) -> None:
 def test_a_disk_that_refuses_to_be_written(
     boats: httpx.Client, monkeypatch: pytest.MonkeyPatch, number: int, status: int
 ) -> None:
-    """Whoever reads what has no copy yet, commits a large file or makes a branch is told, whatever the reason."""
+    """Requests that must write to a failing disk get the status of the error, without any path of the server."""
 
     def fail(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number), "/srv/holdfast/secret")
@@ -218,7 +218,7 @@ def test_a_disk_that_refuses_to_be_written(
 
 
 def delete_now(clients: ServiceClients) -> None:
-    """Delete the repository, as somebody else does at this very moment."""
+    """Delete the repository, as a concurrent request does."""
     repository = repositories.find_repository(clients.database, "ada", "boats")
     with clients.database.write() as connection:
         rows.remove_row(connection, repository)
@@ -251,7 +251,7 @@ def test_a_repository_that_is_deleted_under_a_request(
     logged: io.StringIO,
     request_line: tuple[str, str, dict[str, object] | None],
 ) -> None:
-    """Between the permission and the work: it is not there, and that is no failure."""
+    """A repository deleted between the permission check and the work gives 404 and no logged error."""
     from holdfast.hosting.http import application  # noqa: PLC0415
 
     handle = application.EndpointApp._handle
@@ -273,7 +273,7 @@ def test_a_repository_that_is_deleted_under_a_request(
 def test_a_repository_that_is_deleted_under_a_clone_or_push(
     boats: httpx.Client, clients: ServiceClients, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO, wanted: str
 ) -> None:
-    """It is not there, and that is no failure."""
+    """A repository deleted during a clone or push gives 404 and no logged error."""
     del boats
     path = LocalCopies.path
 
@@ -290,7 +290,7 @@ def test_a_repository_that_is_deleted_under_a_clone_or_push(
 
 
 def test_a_missing_data_folder_is_unavailable(boats: httpx.Client, clients: ServiceClients) -> None:
-    """Nothing is said not to be there only because the folder of all is not."""
+    """A missing data folder gives 503, and not 404 for what is in it."""
     data = clients.service.settings.data
     aside = data.with_name("aside")
     data.rename(aside)
@@ -309,7 +309,7 @@ def test_a_missing_data_folder_is_unavailable(boats: httpx.Client, clients: Serv
 def test_a_client_that_disconnects_during_an_upload_logs_no_error(
     boats: httpx.Client, clients: ServiceClients, logged: io.StringIO
 ) -> None:
-    """The log has a line about the request, and none about an error."""
+    """The request is logged with status 400, and the temporary file is deleted."""
     del boats
     oid = hashlib.sha256(LARGE).hexdigest()
     lfs = clients.open("/ada/boats.git/info/lfs", "ada", **LFS)
@@ -334,7 +334,7 @@ def test_a_client_that_disconnects_during_an_upload_logs_no_error(
 def test_a_database_that_fails_anywhere_causes_no_internal_error(
     connections: Connections, boats: httpx.Client, logged: io.StringIO
 ) -> None:
-    """Random requests are cut off at random points of their statements: each is done, refused or put off."""
+    """Requests whose statements fail at random succeed, are refused or get 503."""
     dice = random.Random(15)
     commit(boats, "kept.txt")
     requests: list[tuple[str, str, dict[str, object] | None]] = [

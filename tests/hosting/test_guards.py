@@ -1,4 +1,4 @@
-"""The order of refusals, and what a request costs the database."""
+"""Lookup and permission checks of requests: 404 before 403, former names and the number of queries."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.hosting.api_clients import ServiceClients
 def test_permission_and_lookup_take_three_queries(
     clients: ServiceClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who is asking, which repository, and what they may do there."""
+    """A request takes three queries: for the user, the repository, and the user's permissions there."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes", "private": True})
     eve = clients.user("eve")
@@ -33,7 +33,7 @@ def test_permission_and_lookup_take_three_queries(
 
 
 def test_not_found_comes_before_forbidden(clients: ServiceClients) -> None:
-    """Scope, then the repository, then the unit, then archived, then signed in, then the body."""
+    """The repository is checked first, then the unit, archiving, log-in, permission and the body."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes", "auto_init": True})
     path = "/repos/ada/notes/branches"
@@ -50,7 +50,7 @@ def test_not_found_comes_before_forbidden(clients: ServiceClients) -> None:
 
 
 def test_a_renamed_owner_is_found_by_the_old_name(clients: ServiceClients) -> None:
-    """With a redirect that keeps the method, and the rest of the address to the letter."""
+    """The old name is redirected with 307 to the new one, with the rest of the URL unchanged."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     assert clients.admin.post("/admin/users/ada/rename", json={"new_username": "lovelace"}).status_code == 204

@@ -1,4 +1,4 @@
-"""What is counted, and how it is written."""
+"""The metrics: each counter and its line in the output."""
 
 from collections.abc import Callable
 
@@ -47,7 +47,7 @@ def value(line: str) -> float:
     ],
 )
 def test_events_are_counted(count: Callable[[], None], line: str, more: int) -> None:
-    """Each count goes up by what happened."""
+    """Each call increases its line in the metrics by the expected value."""
     before = value(line)
     count()
     assert value(line) == before + more

@@ -1,4 +1,4 @@
-"""The document describes every route, and is itself well-formed."""
+"""The OpenAPI document: it is valid, and describes every route."""
 
 from jsonschema import Draft202012Validator
 
@@ -11,7 +11,7 @@ DOCUMENT = document(endpoints())
 
 
 def test_every_route_is_in_the_document() -> None:
-    """With its method, and a name nothing else has."""
+    """Each route is in the document with its method, its path parameters and a unique operation id."""
     for endpoint in endpoints():
         path = PARAMETER.sub(r"{\1}", endpoint.path)
         operation = DOCUMENT["paths"][path][endpoint.method.lower()]
@@ -25,7 +25,7 @@ def test_every_route_is_in_the_document() -> None:
 
 
 def test_every_schema_is_one() -> None:
-    """And every reference leads somewhere."""
+    """Each component is a valid JSON Schema, and each reference names an existing component."""
     schemas = DOCUMENT["components"]["schemas"]
     for schema in schemas.values():
         Draft202012Validator.check_schema(schema)
@@ -40,7 +40,7 @@ def test_every_schema_is_one() -> None:
 
 
 def test_component_names_have_no_schema_suffix() -> None:
-    """The class is `IssueSchema`; clients know the component as `Issue`."""
+    """The component of the class `IssueSchema` has the name `Issue`."""
     schemas = DOCUMENT["components"]["schemas"]
     assert schemas["Issue"]["title"] == "Issue"
     assert "IssueSchema" not in schemas
@@ -48,12 +48,12 @@ def test_component_names_have_no_schema_suffix() -> None:
 
 
 def test_required_fields_of_bodies_are_marked() -> None:
-    """They have a default in the code only so that their absence can be explained."""
+    """A required field is marked although its class has a default, which only allows a better error."""
     assert "name" in DOCUMENT["components"]["schemas"]["CreateRepoOption"]["required"]
 
 
 def test_the_document_is_served(service: Service) -> None:
-    """At our address, and where clients of other servers look."""
+    """The document is served at our path and at that of Gitea, and the paths of Swagger redirect to the docs."""
     with service.client() as client:
         for path in ("/api/openapi.json", "/swagger.v1.json"):
             assert client.get(path).json()["openapi"] == "3.1.0"

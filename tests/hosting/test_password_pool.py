@@ -1,4 +1,4 @@
-"""The thread pool for passwords."""
+"""The thread pool for password checks: its queue, timeouts and priority."""
 
 import asyncio
 import os
@@ -14,14 +14,14 @@ from holdfast.hosting.password_pool import PasswordPool
 async def filled(
     pool: PasswordPool, address: str, count: int, free: threading.Event
 ) -> list["asyncio.Task[bool]"]:
-    """Have some checks wait at an address."""
+    """Queue some checks of an address."""
     tasks = [asyncio.ensure_future(pool.run(address, free.wait, 10)) for _ in range(count)]
     await asyncio.sleep(0)
     return tasks
 
 
 def test_beyond_the_queue_checks_are_refused_at_once() -> None:
-    """One address fills half of it at most; what was accepted is done."""
+    """One address can fill half of the queue, a full queue refuses, and all accepted checks are run."""
 
     async def play() -> None:
         pool, free = PasswordPool(2, queue_length=8), threading.Event()
@@ -39,7 +39,7 @@ def test_beyond_the_queue_checks_are_refused_at_once() -> None:
 
 
 def test_a_check_that_fails_frees_its_place() -> None:
-    """Its error is told."""
+    """The error of a failed check is raised, and its place in the queue is free again."""
 
     def fail() -> None:
         raise LookupError("as it must")
@@ -54,7 +54,7 @@ def test_a_check_that_fails_frees_its_place() -> None:
 
 
 def test_a_check_that_waited_too_long_is_not_made() -> None:
-    """On a busy machine old guesses are not worked off; whoever waits is told to come again."""
+    """A check that waited too long raises HashingBusy and is not run."""
 
     async def play() -> None:
         pool, free = PasswordPool(1, wait_seconds=0.0), threading.Event()
@@ -72,7 +72,7 @@ def test_a_check_that_waited_too_long_is_not_made() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own elsewhere")
 def test_checks_have_a_lower_priority_than_event_loops() -> None:
-    """Hashing takes all processors it can get."""
+    """Checks run in threads with a higher niceness, as hashing uses all processors."""
 
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())

@@ -1,4 +1,4 @@
-"""The relying party: where passkeys can be used, what browsers are asked, and which responses are refused."""
+"""The WebAuthn relying party: its id and origin, options, and the verification of responses."""
 
 import json
 import secrets
@@ -45,7 +45,7 @@ def registered(key: SoftwareAuthenticator) -> str:
     ],
 )
 def test_the_rp_id_and_the_origin_are_those_of_the_address(root: str, rp_id: str, origin: str) -> None:
-    """As browsers write them: in lower case, and without a usual port."""
+    """RP id and origin are normalized as browsers do it: in lower case and without a default port."""
     assert RelyingParty.at(root) == RelyingParty(rp_id, origin)
 
 
@@ -62,13 +62,13 @@ def test_the_rp_id_and_the_origin_are_those_of_the_address(root: str, rp_id: str
     ],
 )
 def test_a_url_that_cannot_have_passkeys_is_reported(root: str, problem: str) -> None:
-    """Plain HTTP, IP addresses, and what is no address."""
+    """Plain HTTP, IP addresses and invalid URLs raise PasskeysUnavailable with the reason."""
     with pytest.raises(PasskeysUnavailable, match=problem):
         RelyingParty.at(root)
 
 
 def test_a_new_passkey_is_discoverable_and_verifies_the_user() -> None:
-    """The browser is told which ones there are already."""
+    """The options exclude existing credentials and require a resident key and user verification."""
     asked = json.loads(creation_options(new_challenge()))
     assert asked["rp"] == {"id": "localhost", "name": "Holdfast"}
     assert asked["user"] == {"id": encoded(b"h" * 32), "name": "ada", "displayName": "ada"}
@@ -101,14 +101,14 @@ def test_a_new_passkey_is_discoverable_and_verifies_the_user() -> None:
     ids=["port", "origin", "unverified", "absent", "long id"],
 )
 def test_a_registration_elsewhere_or_without_the_user_is_refused(key: SoftwareAuthenticator) -> None:
-    """So is one whose credential id is longer than the standard allows."""
+    """A wrong origin, a missing user and a credential id longer than the standard allows are refused."""
     challenge = new_challenge()
     with pytest.raises(PasskeyRefused):
         PARTY.verify_registration(PasskeyResponse.read(key.create(creation_options(challenge))), challenge)
 
 
 def test_a_signature_is_verified() -> None:
-    """With its counter; one of another key, host, challenge or kind is refused."""
+    """A valid signature returns its counter; one of another key, host, challenge or kind is refused."""
     key = SoftwareAuthenticator(counter=7)
     public_key = registered(key)
     challenge = new_challenge()
@@ -131,7 +131,7 @@ def test_a_signature_is_verified() -> None:
 
 
 def test_the_user_is_verified_where_it_is_asked_for() -> None:
-    """As a second factor, presence suffices."""
+    """User verification is required only where it is requested, and user presence always."""
     key = SoftwareAuthenticator()
     public_key = registered(key)
     key.verifies_user = False
@@ -148,14 +148,14 @@ def test_the_user_is_verified_where_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "[" * 100_000, '{"id": 1}', "\ud800", "\0"])
 def test_an_invalid_response_is_refused(text: str) -> None:
-    """Whatever it is."""
+    """Text that is not a valid response raises PasskeyRefused."""
     with pytest.raises(PasskeyRefused):
         PasskeyResponse.read(text)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000, b'{"challenge": 1}', b"\xff"])
 def test_client_data_without_a_challenge_is_refused(content: bytes) -> None:
-    """Before anything is looked up."""
+    """Client data without a challenge, or that is not base64, raises PasskeyRefused when it is read."""
     created = {"id": "x", "rawId": "x", "type": "public-key", "response": {"clientDataJSON": encoded(content)}}
     with pytest.raises(PasskeyRefused):
         PasskeyResponse.read(json.dumps(created)).challenge  # noqa: B018  # it is read
@@ -165,7 +165,7 @@ def test_client_data_without_a_challenge_is_refused(content: bytes) -> None:
 
 
 def test_secrets_are_not_in_the_repr() -> None:
-    """As a response logs in while it is fresh."""
+    """The repr of a response omits the client data, as a fresh response can be used to log in."""
     response = PasskeyResponse.read(SoftwareAuthenticator().get(PARTY.request_options("eA", verify_user=True)))
     assert response.response.client_data not in repr(response)
     assert decoded(encoded(b"\xff\xfe\xfd")) == b"\xff\xfe\xfd"
@@ -173,7 +173,7 @@ def test_secrets_are_not_in_the_repr() -> None:
 
 @given(st.data())
 def test_damaged_responses_are_refused(data: st.DataObject) -> None:
-    """With any byte of any field changed, or the field cut; never another error."""
+    """A response with a changed byte or a cut field is refused, and raises no other error."""
     key = SoftwareAuthenticator()
     challenge = new_challenge()
     public_key = registered(key)

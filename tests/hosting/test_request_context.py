@@ -1,4 +1,4 @@
-"""A request knows the application, its URL and who sent it."""
+"""The request context: the root URL, the user, and reads on the event loop."""
 
 from collections.abc import Iterator
 
@@ -24,14 +24,14 @@ def host(settings: Settings, database: Database) -> Iterator[App]:  # which is m
 
 
 def test_the_url_of_the_service_is_that_of_the_settings_or_of_the_request(host: App) -> None:
-    """The API is below it."""
+    """The root URL of the settings has precedence over the host of the request."""
     assert RequestContext(host, SCOPE).api == "https://git.example.org/api/v1"
     host.settings = msgspec.structs.replace(host.settings, root_url="https://set.example.org")
     assert RequestContext(host, SCOPE).root == "https://set.example.org"
 
 
 def test_a_user_is_there_only_when_somebody_is_signed_in(host: App, database: Database) -> None:
-    """A handler that needs somebody has a guard for it."""
+    """Reading the user of an anonymous request raises LookupError."""
     request = RequestContext(host, SCOPE)
     with pytest.raises(LookupError):
         _ = request.user
@@ -40,5 +40,5 @@ def test_a_user_is_there_only_when_somebody_is_signed_in(host: App, database: Da
 
 
 def test_short_reads_run_on_the_event_loop_of_an_embedded_database_only(host: App) -> None:
-    """A database server is waited for in a thread."""
+    """Reads run on the event loop with SQLite, and not with a database server."""
     assert serving_options(host).reads_on_loop == (host.settings.database_url is None)

@@ -1,4 +1,4 @@
-"""The exporter by itself: spans, errors, and collectors that do not take them."""
+"""The OTLP exporter: spans, errors, and collectors that refuse or hang."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ def collector() -> Iterator[Collector]:
 
 @pytest.mark.parametrize("path", ["", "/", "/v1/traces"])
 def test_the_address_may_have_the_path_of_traces(collector: Collector, path: str) -> None:
-    """As with the variables of OpenTelemetry, one for all signals and one for traces."""
+    """The endpoint works with and without `/v1/traces`, like the two variables of OpenTelemetry."""
     exporter = TraceExporter(Secret(collector.endpoint.reveal() + path))
     exporter.start_request("GET", []).end()
     exporter.close()
@@ -33,7 +33,7 @@ def test_the_address_may_have_the_path_of_traces(collector: Collector, path: str
 
 
 def test_an_error_of_the_server_is_an_error_of_the_span(collector: Collector) -> None:
-    """A client's is not."""
+    """A span with a 5xx status is an error, and one with a 4xx status is not."""
     with traces.exporting(collector.endpoint):
         for status in (499, 500):
             with traces.start_request("GET") as span:
@@ -45,7 +45,7 @@ def test_an_error_of_the_server_is_an_error_of_the_span(collector: Collector) ->
 
 
 def test_an_exception_is_exported_by_its_type_only(collector: Collector) -> None:
-    """Its text may quote content."""
+    """A span has the type of an exception but not its message, which may quote content."""
     with (
         traces.exporting(collector.endpoint),
         pytest.raises(ValueError, match="hunter2"),
@@ -62,7 +62,7 @@ def test_an_exception_is_exported_by_its_type_only(collector: Collector) -> None
 
 
 def test_a_span_needs_one_around_it(collector: Collector) -> None:
-    """Scheduled tasks and polls would make a trace each."""
+    """A span without a parent is not exported, as each scheduled task and poll would be a trace."""
     with traces.exporting(collector.endpoint):
         with traces.span("database read"):
             pass
@@ -74,14 +74,14 @@ def test_a_span_needs_one_around_it(collector: Collector) -> None:
 
 
 def test_an_unknown_method_is_not_exported(collector: Collector) -> None:
-    """It is any text a client chooses."""
+    """An unknown method, which is any text of a client, is exported as `_OTHER`."""
     with traces.exporting(collector.endpoint):
         traces.start_request("HUNTER2").end()
     assert [span.name for span in collector.spans] == ["_OTHER"]
 
 
 def test_a_request_without_a_route_is_named_after_its_method(collector: Collector) -> None:
-    """Its path is any text."""
+    """A request without a route is named by its method, as its path is any text of a client."""
     with traces.exporting(collector.endpoint), traces.start_request("GET") as span:
         span.end_request("none", 404, "id")
     (span_sent,) = collector.spans
@@ -90,7 +90,7 @@ def test_a_request_without_a_route_is_named_after_its_method(collector: Collecto
 
 
 def test_a_refused_batch_is_logged_once_and_dropped(collector: Collector) -> None:
-    """Without what the collector said; the next batch is sent again."""
+    """Refused batches are dropped with one warning, and later batches are still sent."""
     structlog.reset_defaults()
     collector.answer = lambda: 400
     with capture_logs() as lines, traces.exporting(collector.endpoint):
@@ -108,7 +108,7 @@ def test_a_refused_batch_is_logged_once_and_dropped(collector: Collector) -> Non
 
 
 def test_the_end_does_not_wait_for_a_collector_that_hangs(collector: Collector) -> None:
-    """A few seconds at most, where a batch may take ten."""
+    """Stopping takes less than 30 seconds when the collector does not answer."""
     hangs = threading.Event()
     collector.answer = lambda: (hangs.wait(60), 503)[1]
     began = time.monotonic()
@@ -119,7 +119,7 @@ def test_the_end_does_not_wait_for_a_collector_that_hangs(collector: Collector) 
 
 
 def test_more_spans_than_fit_are_dropped(collector: Collector) -> None:
-    """The queue is bounded, and whoever ends a span does not wait."""
+    """The queue of spans is bounded, and ending a span does not block when it is full."""
     ready = threading.Event()
     collector.answer = lambda: (ready.wait(60), 200)[1]
     with traces.exporting(collector.endpoint):

@@ -1,4 +1,4 @@
-"""Traces of a service, as a collector receives them."""
+"""Traces of a service: requests, transactions, git processes and webhook deliveries."""
 
 import signal
 import subprocess
@@ -19,7 +19,7 @@ from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, Service, run_service, wait_for
 from tests.hosting.trace_collector import Collector, attributes, collecting
 from tests.hosting.webhooks.receivers import Receiver, receiving
-from tests.server.test_ssh_process import installation
+from tests.server.ssh_installation import run_ssh_installation
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 VERSION = "GET /api/v1/version"
@@ -57,7 +57,7 @@ def traced(
 def test_a_request_is_a_span_with_route_method_and_status(
     settings: Settings, database: Database, collector: Collector
 ) -> None:
-    """And nothing of what was asked: no path, no query, no header, no content."""
+    """A span has no path, query, header or content of the request but its id."""
     with traced(settings, database, collector.endpoint) as (_, client):
         response = client.get("/repos/nobody/treasure?q=hunter2", headers={"X-Request-Id": "mine"})
         assert response.status_code == 404
@@ -77,7 +77,7 @@ def test_a_request_is_a_span_with_route_method_and_status(
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_the_trace_of_a_client_is_continued(settings: Settings, database: Database, collector: Collector) -> None:
-    """By the header of W3C; an invalid one begins a new trace, and one that is not sampled is not exported."""
+    """A `traceparent` continues a trace, an invalid one starts a new trace, an unsampled one is not exported."""
     with traced(settings, database, collector.endpoint) as (_, client):
         for value in (f"00-{TRACE}-{PARENT}-01", "00-zz-zz-01", f"00-{TRACE}-{'1' * 16}-00"):
             assert client.get("/version", headers={"traceparent": value}).status_code == 200
@@ -91,7 +91,7 @@ def test_the_trace_of_a_client_is_continued(settings: Settings, database: Databa
 def test_transactions_and_git_processes_are_spans_of_their_request(
     settings: Settings, database: Database, collector: Collector
 ) -> None:
-    """With the kind of database and the exit code; a scheduled task has none."""
+    """Database spans have the kind of database, and git spans have the exit code."""
     with traced(settings, database, collector.endpoint) as (_, client):
         assert client.post("/user/repos", json={"name": "boats", "auto_init": True}).status_code == 201
         assert client.get("/repos/admin/boats/archive/main.tar.gz").status_code == 200
@@ -113,7 +113,7 @@ def test_transactions_and_git_processes_are_spans_of_their_request(
 def test_a_delivery_is_a_span_with_its_outcome(
     settings: Settings, database: Database, collector: Collector, receiver: Receiver
 ) -> None:
-    """Without the address of the receiver, which may hold a token."""
+    """The span of a delivery has no URL of the receiver, as that may contain a token."""
     with traced(settings, database, collector.endpoint, delivers=True) as (_, client):
         assert client.post("/user/repos", json={"name": "boats"}).status_code == 201
         hook = {
@@ -139,7 +139,7 @@ def test_a_delivery_is_a_span_with_its_outcome(
 def test_a_collector_that_is_away_changes_no_answer(
     settings: Settings, database: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The service answers and ends; the log says so once, without the address."""
+    """Requests are answered without a collector, and its URL is not in the output."""
     with traced(settings, database, Secret("http://user:hunter2@127.0.0.1:9")) as (_, client):
         assert [client.get("/version").status_code for _ in range(3)] == [200] * 3
     captured = capsys.readouterr()
@@ -149,7 +149,7 @@ def test_a_collector_that_is_away_changes_no_answer(
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_without_a_collector_there_are_no_spans(settings: Settings, database: Database) -> None:
-    """Every span is the one that does nothing."""
+    """Without a collector every span is the same object, which does nothing."""
     with traced(settings, database, None) as (_, client):
         assert client.get("/version").status_code == 200
         assert traces.exporter is None
@@ -158,7 +158,7 @@ def test_without_a_collector_there_are_no_spans(settings: Settings, database: Da
 
 @pytest.mark.long
 def test_without_a_collector_nothing_of_opentelemetry_is_imported() -> None:
-    """A server without traces needs neither the memory nor the extra."""
+    """The server imports nothing of OpenTelemetry, so it needs neither the memory nor the extra."""
     code = "import sys, holdfast.server.worker, holdfast.server.delivery_process, holdfast.server.ssh_process;"
     code += "print([name for name in sys.modules if name.startswith('opentelemetry')])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -166,7 +166,7 @@ def test_without_a_collector_nothing_of_opentelemetry_is_imported() -> None:
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is served."""
+    """Without the OpenTelemetry package the error names the extra to install."""
     traces.require_extra()
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk", None)
     with pytest.raises(HoldfastError, match=r"holdfast\[server,otel\]"):
@@ -177,11 +177,11 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_process_of_a_service_exports(
     tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A push over SSH is a span of the process that serves SSH, and requests are spans of the worker."""
+    """The SSH process and the worker both export spans, with the resource and headers of the variables."""
     monkeypatch.setenv("HOLDFAST_OTLP_ENDPOINT", collector.endpoint.reveal())
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=trial")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=harbour")
-    with installation(tmp_path) as service:
+    with run_ssh_installation(tmp_path) as service:
         service.git.commit("a", "a")
         service.git("push", "-q", "origin", "HEAD:main")
         service.process.send_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of issues."""
+"""Fixtures of the API tests."""
 
 import httpx
 import pytest

@@ -78,37 +78,37 @@ def finds_plain_issues(who: InRepository) -> int | None:
 
 
 def finds_pulls(who: InRepository) -> int | None:
-    """Ask for pull requests."""
+    """Require read access to pull requests."""
     return None if who.pulls >= 1 else 404
 
 
 def writes_issues(who: InRepository) -> int | None:
-    """Ask for writing issues."""
+    """Require write access to issues."""
     return None if who.issues >= 2 else 403
 
 
 def writes_pulls(who: InRepository) -> int | None:
-    """Ask for writing pull requests."""
+    """Require write access to pull requests."""
     return None if who.pulls >= 2 else 403
 
 
 def administers(who: InRepository) -> int | None:
-    """Ask for the settings."""
+    """Require admin access."""
     return None if who.base >= 3 else 403
 
 
 def owns(who: InRepository) -> int | None:
-    """Ask for everything."""
+    """Require ownership of the repository."""
     return None if who.base >= 4 else 403
 
 
 def is_live(who: InRepository) -> int | None:
-    """Ask that the repository is not archived."""
+    """Require that the repository is not archived."""
     return 423 if who.archived else None
 
 
 def links_here(who: InRepository) -> int | None:
-    """Ask for writing issues where dependencies can be changed; otherwise something is not there."""
+    """Require write access to issues of a repository that is not archived; otherwise it is not found."""
     return 404 if who.archived or who.issues < 2 else None
 
 
@@ -138,7 +138,7 @@ OWN: Asked = (sees, is_known, owns)
 def about_hooks(
     path: str, asked: Asked | AskedThere | str, let: int | None = None
 ) -> dict[str, EndpointPermission]:
-    """List what can be done with the webhooks of some home; `let` is for one whose hooks are somebody else's."""
+    """List the endpoints of webhooks below a path; `let` is the status if the hook belongs to another user."""
     hook = {"id": "<hook>"}
     delivery = {**hook, "delivery": "<delivery>"}
     nothing = {"id": "999999"}
@@ -162,7 +162,7 @@ def about_hooks(
 
 
 def about_reviews(path: str) -> dict[str, EndpointPermission]:
-    """List what can be done with reviews of a pull request; the service decides about those that are there."""
+    """List the endpoints of reviews; the permissions for an existing review are tested elsewhere."""
     pull, review = {"index": "<pull>"}, {"index": "<pull>", "id": "999999"}
     one = f"{path}/{{index}}/reviews/{{id}}"
     asked = {"reviewers": ["stranger"]}
@@ -185,7 +185,7 @@ def about_reviews(path: str) -> dict[str, EndpointPermission]:
 def about_attachments(
     path: str, owner: Mapping[str, str], nothing: Mapping[str, str]
 ) -> dict[str, EndpointPermission]:
-    """List what can be done with the files of an issue or a comment."""
+    """List the endpoints of the files of an issue or a comment."""
     one, file = f"{path}/assets/{{attachment_id}}", {**owner, "attachment_id": "999999"}
     return {
         f"GET {path}/assets": EndpointPermission(READ_ISSUES, owner),
@@ -197,7 +197,7 @@ def about_attachments(
 
 
 def about_reactions(path: str, to: Mapping[str, str]) -> dict[str, EndpointPermission]:
-    """List what can be done with the reactions to an issue or a comment."""
+    """List the endpoints of the reactions to an issue or a comment."""
     return {
         f"GET {path}/reactions": EndpointPermission(READ_ISSUES, to),
         f"POST {path}/reactions": EndpointPermission(TAKE_PART, to, {"content": "taken"}),
@@ -525,32 +525,32 @@ ABOUT_REPOSITORIES = {
 
 
 def sees_it(who: InOrganization) -> int | None:
-    """Ask that the organization is there for them."""
+    """Require that the organization is visible to the role."""
     return 404 if who.letter == "-" else None
 
 
 def belongs(who: InOrganization) -> int | None:
-    """Ask that they are in it."""
+    """Require membership in the organization."""
     return None if who.letter in "mto" else 403
 
 
 def finds_team(who: InOrganization) -> int | None:
-    """Ask that they are in it; to others there are no teams."""
+    """Require membership in the organization, whose teams are not found by others."""
     return None if who.letter in "mto" else 404
 
 
 def is_in_team(who: InOrganization) -> int | None:
-    """Ask that they are in the team, or own the organization."""
+    """Require membership in the team or ownership of the organization."""
     return None if who.letter in "to" else 403
 
 
 def owns_it(who: InOrganization) -> int | None:
-    """Ask for all of it."""
+    """Require ownership of the organization."""
     return None if who.letter == "o" else 403
 
 
 def is_oneself(who: InOrganization) -> int | None:
-    """Ask that it is about themselves."""
+    """Require that the request is about the caller."""
     return None if who.is_owner else 403
 
 

@@ -1,5 +1,6 @@
-"""A repository with files of every kind."""
+"""Helpers that create a repository with files of every kind and commit files with git and the API."""
 
+import base64
 import hashlib
 import tarfile
 from functools import cache
@@ -8,11 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import httpx
+
 from holdfast.hosting.store import lfs, repositories
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
 
-__all__ = ["LARGE", "POINTER", "commit_all", "make_files", "shape_of"]
+__all__ = ["LARGE", "POINTER", "commit_all", "create_file", "make_files", "shape_of"]
 
 LARGE = b"a large file, or so its pointer says\n"
 OID = hashlib.sha256(LARGE).hexdigest()
@@ -103,3 +106,11 @@ def shape_of(
         "submodule_git_url": None,
         "_links": {"self": url, "git": blob, "html": html},
     } | more
+
+
+def create_file(client: httpx.Client, repo: str, path: str, content: str, **body: object) -> httpx.Response:
+    """Commit a file through the API."""
+    encoded = base64.b64encode(content.encode()).decode()
+    response = client.post(f"/repos/{repo}/contents/{path}", json={"content": encoded, **body})
+    assert response.status_code == 201, response.text
+    return response

@@ -3,12 +3,12 @@
 import json
 
 import httpx
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.tables import deliveries
+from holdfast.hosting.store.tables import deliveries, hooks
 
-__all__ = ["CONFIG", "OWNERS", "create_hook", "deliver_tests", "with_answer"]
+__all__ = ["CONFIG", "OWNERS", "create_hook", "deliver_tests", "hook_ids", "with_answer"]
 
 CONFIG = {"url": "https://ci.example/h", "content_type": "json"}
 # The paths of webhooks of each kind of owner, and a user who may change them.
@@ -52,3 +52,9 @@ def with_answer(database: Database, number: int, **columns: object) -> None:
     }
     with database.write() as connection:
         connection.execute(update(deliveries).where(deliveries.c.id == number).values({**answered, **columns}))
+
+
+def hook_ids(database: Database) -> list[int]:
+    """Return the ids of all webhooks in the database, of every owner."""
+    with database.read() as connection:
+        return list(connection.execute(select(hooks.c.id).order_by(hooks.c.id)).scalars())

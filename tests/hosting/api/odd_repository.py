@@ -1,4 +1,4 @@
-"""A repository of everything strange that git can clone."""
+"""Helpers that create a repository with unusual names, modes, commits and refs."""
 
 import hashlib
 import os
@@ -27,7 +27,7 @@ FILES = (
 
 
 def put(folder: Path, kind: str, content: bytes) -> str:
-    """Write an object as it is; git would refuse to make some of them."""
+    """Write a loose object without the checks of git, and return its id."""
     head = b"%s %d\0" % (kind.encode(), len(content))
     name = hashlib.sha1(head + content, usedforsecurity=False).hexdigest()
     path = folder / "objects" / name[:2] / name[2:]

@@ -1,4 +1,4 @@
-"""Administrators look after everybody's accounts, and one of them always stays."""
+"""The admin endpoints of users: create, list, edit, rename and delete."""
 
 import pytest
 
@@ -9,7 +9,7 @@ NEW = {"username": "ada", "email": "ada@example.org", "password": PASSWORD}
 
 
 def test_only_administrators_are_allowed(clients: ServiceClients) -> None:
-    """Everybody else is refused before anything is looked up."""
+    """Other users and tokens without the scope are refused, even for users that do not exist."""
     bob = clients.user("bob")
     for method, path in (
         ("GET", "/admin/users"),
@@ -26,7 +26,10 @@ def test_only_administrators_are_allowed(clients: ServiceClients) -> None:
 
 
 def test_a_new_user_has_to_change_their_password_first(clients: ServiceClients) -> None:
-    """Unless the administrator says otherwise; keys nobody here needs are accepted."""
+    """A new user gets 403 until they change their password, unless `must_change_password` is false.
+
+    Fields that only other services use, such as `source_id`, are accepted.
+    """
     response = clients.admin.post(
         "/admin/users", json={**NEW, "login_name": "x", "source_id": 0, "send_notify": True}
     )
@@ -70,7 +73,7 @@ def test_a_new_user_has_to_change_their_password_first(clients: ServiceClients) 
 def test_a_bad_user_is_refused(
     clients: ServiceClients, change: dict[str, object], status: int, message: str | None
 ) -> None:
-    """Nobody is made."""
+    """An invalid user is refused with a message, and no user is created."""
     clients.account("bob")
     response = clients.admin.post("/admin/users", json={**NEW, **change})
     assert response.status_code == status
@@ -80,7 +83,7 @@ def test_a_bad_user_is_refused(
 
 
 def test_everybody_is_listed_in_pages(clients: ServiceClients) -> None:
-    """Until an empty page, as clients read them; private people too, organizations not."""
+    """The pages of all users include private users and no organizations, and the page after the last is empty."""
     clients.user("ada", visibility="private").post("/orgs", json={"username": "guild"})
     pages = [clients.admin.get("/admin/users", params={"limit": "1", "page": str(page)}) for page in (1, 2, 3)]
     assert [[user["login"] for user in page.json()] for page in pages] == [["ada"], ["admin"], []]
@@ -88,7 +91,7 @@ def test_everybody_is_listed_in_pages(clients: ServiceClients) -> None:
 
 
 def test_an_edit_changes_only_the_given_fields_of_an_account(clients: ServiceClients) -> None:
-    """All of it or nothing."""
+    """An edit with one invalid field changes nothing, and a new password ends the sessions of the user."""
     clients.account("bob")
     ada = clients.account("ada", full_name="Ada")
     cookie = sessions.start_session(clients.database, ada, days=1)
@@ -116,7 +119,7 @@ def test_an_edit_changes_only_the_given_fields_of_an_account(clients: ServiceCli
 
 @pytest.mark.parametrize("change", [{"admin": False}, {"active": False}, {"prohibit_login": True}])
 def test_the_last_administrator_stays_one(clients: ServiceClients, change: dict[str, bool]) -> None:
-    """However it is tried; with a second one it works."""
+    """The last active administrator can be neither demoted, locked nor deleted; with a second one this works."""
     clients.account("ada", is_admin=True, may_not_log_in=True)
     refused = clients.admin.patch("/admin/users/admin", json=change)
     assert refused.status_code == 422
@@ -129,7 +132,7 @@ def test_the_last_administrator_stays_one(clients: ServiceClients, change: dict[
 
 
 def test_a_renamed_user_is_found_by_both_names(clients: ServiceClients) -> None:
-    """The old one leads to the new one."""
+    """The former name of a user redirects to the current one; a taken name is refused."""
     clients.account("ada")
     assert clients.admin.post("/admin/users/ada/rename", json={"new_username": "ADMIN"}).status_code == 422
     assert clients.admin.post("/admin/users/ada/rename", json={}).json()["message"] == "[NewName]: Required"
@@ -143,7 +146,7 @@ def test_a_renamed_user_is_found_by_both_names(clients: ServiceClients) -> None:
 
 
 def test_deleting_a_user_deletes_tokens_and_requires_purge_for_what_they_own(clients: ServiceClients) -> None:
-    """Repositories and memberships keep an account until purge is said."""
+    """A user with repositories or memberships is deleted only with `purge`, which deletes these too."""
     ada = clients.user("ada")
     number = ada.post("/user/repos", json={"name": "notes"}).json()["id"]
     clients.user("bob").post("/orgs", json={"username": "guild"})
@@ -164,7 +167,7 @@ def test_deleting_a_user_deletes_tokens_and_requires_purge_for_what_they_own(cli
 
 
 def test_the_last_owner_of_an_organization_cannot_be_purged(clients: ServiceClients) -> None:
-    """It would be nobody's; nothing is removed."""
+    """Purging the last owner of an organization is refused, and nothing of the user is deleted."""
     ada = clients.user("ada")
     ada.post("/orgs", json={"username": "guild"})
     ada.post("/user/repos", json={"name": "notes"})
@@ -176,7 +179,7 @@ def test_the_last_owner_of_an_organization_cannot_be_purged(clients: ServiceClie
 
 
 def test_a_new_password_by_an_administrator_revokes_tokens(clients: ServiceClients) -> None:
-    """Whoever had the old one may have made some; other changes leave them."""
+    """A password set by an administrator revokes the tokens of the user; a change of the full name does not."""
     ada = clients.user("ada")
     assert clients.admin.patch("/admin/users/ada", json={"full_name": "Ada A."}).status_code == 200
     assert ada.get("/user").status_code == 200

@@ -1,4 +1,4 @@
-"""Webhooks of the whole service: told of everything, or patterns for new repositories."""
+"""System webhooks and default webhooks."""
 
 import pytest
 from sqlalchemy import select
@@ -12,7 +12,7 @@ PATH = "/admin/hooks"
 
 
 def system(flag: str = "true") -> dict[str, str]:
-    """Describe a hook that is told of everything, or not."""
+    """Return the config of a hook with this flag for system hooks."""
     return {**CONFIG, "is_system_webhook": flag}
 
 
@@ -20,13 +20,13 @@ def system(flag: str = "true") -> dict[str, str]:
     ("flag", "expected"), [("true", "true"), ("1", "true"), ("false", "false"), ("", "false"), ("0", "false")]
 )
 def test_a_hook_shows_whether_it_is_a_system_hook(clients: ServiceClients, flag: str, expected: str) -> None:
-    """Without a word it is a pattern."""
+    """A hook is a system hook if the flag is true or 1; otherwise it is a default hook."""
     hook = create_hook(clients.admin, PATH, config=system(flag))
     assert hook["config"] == {"content_type": "json", "is_system_webhook": expected, "url": CONFIG["url"]}
 
 
 def test_system_and_default_hooks_are_listed_together_or_apart(clients: ServiceClients) -> None:
-    """By their numbers."""
+    """The parameter `type` selects system hooks, default hooks or both, which are listed by id."""
     first, second = create_hook(clients.admin, PATH)["id"], create_hook(clients.admin, PATH, config=system())["id"]
 
     def listed(**query: str) -> list[int]:
@@ -40,7 +40,7 @@ def test_system_and_default_hooks_are_listed_together_or_apart(clients: ServiceC
 
 
 def test_the_kind_of_a_hook_cannot_be_changed(clients: ServiceClients) -> None:
-    """Saying it again is fine."""
+    """A patch with another `is_system_webhook` is refused; one with the same value is accepted."""
     hook = create_hook(clients.admin, PATH, config=system())
     same = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system()})
     assert same.status_code == 200
@@ -49,7 +49,7 @@ def test_the_kind_of_a_hook_cannot_be_changed(clients: ServiceClients) -> None:
 
 
 def test_the_kind_is_ignored_in_other_hook_endpoints(clients: ServiceClients) -> None:
-    """A user cannot listen to everybody."""
+    """A user's hook with `is_system_webhook` does not receive events of other users."""
     ada = clients.user("ada")
     hook = create_hook(ada, "/user/hooks", config=system(), active=True, events=["repository"])
     clients.admin.post("/user/repos", json={"name": "ship"})
@@ -59,7 +59,7 @@ def test_the_kind_is_ignored_in_other_hook_endpoints(clients: ServiceClients) ->
 
 
 def test_a_system_hook_receives_events_of_every_repository(clients: ServiceClients) -> None:
-    """Whoever's it is; a pattern is told nothing itself."""
+    """A system hook receives the events of a user's repository; a default hook receives none itself."""
     hook_id = create_hook(clients.admin, PATH, config=system(), active=True, events=["repository"])["id"]
     pattern = create_hook(clients.admin, PATH, active=True, events=["repository"])["id"]
     clients.user("ada").post("/user/repos", json={"name": "ship"})
@@ -68,7 +68,7 @@ def test_a_system_hook_receives_events_of_every_repository(clients: ServiceClien
 
 
 def test_a_new_repository_gets_copies_of_the_default_hooks(clients: ServiceClients) -> None:
-    """With their secrets; from then on they are its own, and they are told that it was made."""
+    """A copy has the secret of the default hook, receives the creation, and can be changed independently."""
     config = {**CONFIG, "secret": "hunter2", "channel": "#a"}
     names = ["repository", "push"]
     create_hook(clients.admin, PATH, type="slack", config=config, active=True, events=names, name="one")

@@ -1,4 +1,4 @@
-"""Repositories to take away."""
+"""Archives of repositories as zip, tar.gz and git bundle."""
 
 import io
 import subprocess
@@ -19,7 +19,7 @@ AT = "/repos/ada/Notes/archive"
 
 @pytest.fixture
 def git(clients: ServiceClients, tmp_path: Path) -> Git:
-    """Push the repository the tests look at."""
+    """Push the repository that the tests read."""
     return make_files(clients, tmp_path)
 
 
@@ -36,7 +36,7 @@ def tarred(content: bytes) -> dict[str, bytes]:
 
 
 def test_an_archive_is_found_by_every_name_of_its_commit(clients: ServiceClients, git: Git) -> None:
-    """A branch with slashes, a tag, a whole and a shortened id."""
+    """The ref is a branch with or without slashes, a tag, or a whole or shortened commit id."""
     old, new = git("rev-parse", "v1.0"), git("rev-parse", "main")
     for ref, commit in (
         ("main", new),
@@ -60,7 +60,7 @@ def test_an_archive_is_found_by_every_name_of_its_commit(clients: ServiceClients
 
 
 def test_both_formats_hold_the_same_files(clients: ServiceClients, git: Git) -> None:
-    """Below the repository's name in small letters; pointers stay as they are, submodules are empty."""
+    """Files are in a folder with the repository's name in lower case, and LFS pointers are not replaced."""
     as_zip, as_tar = (clients.anonymous.get(f"{AT}/main.{kind}").content for kind in ("zip", "tar.gz"))
     files = tarred(as_tar)
     names = [line.partition("\t") for line in git("ls-tree", "-rz", "main").split("\0") if line]
@@ -72,7 +72,7 @@ def test_both_formats_hold_the_same_files(clients: ServiceClients, git: Git) -> 
 
 
 def test_an_archive_can_be_limited_to_paths(clients: ServiceClients, git: Git) -> None:
-    """By paths, as often as one likes; they are no patterns."""
+    """The parameter `path` can be repeated, and names existing paths; patterns and unknown paths are refused."""
     response = clients.anonymous.get(f"{AT}/main.tar.gz", params={"path": ["dir/sub", "./run/"]})
     assert set(tarred(response.content)) == {"notes/dir/sub/file.txt", "notes/run"}
     address = response.headers["link"].partition("<")[2].partition(">")[0]
@@ -83,7 +83,7 @@ def test_an_archive_can_be_limited_to_paths(clients: ServiceClients, git: Git) -
 
 
 def test_a_bundle_can_be_cloned(clients: ServiceClients, git: Git, tmp_path: Path) -> None:
-    """From a branch, a tag or a commit, with its history."""
+    """Git clones a bundle of a branch, a tag or a commit; a bundle cannot be limited to paths."""
     for ref in ("main", "feature/x", "v2.0", git("rev-parse", "v1.0")):
         response = clients.anonymous.get(f"{AT}/{ref}.bundle")
         assert response.status_code == 200
@@ -98,14 +98,14 @@ def test_a_bundle_can_be_cloned(clients: ServiceClients, git: Git, tmp_path: Pat
 
 
 def test_an_unknown_format_is_refused(clients: ServiceClients, git: Git) -> None:
-    """Whether or not the ref is known."""
+    """An archive of an unknown format is refused with 400, whether or not the ref exists."""
     for name in ("main.rar", "main", "main.tar", ".zip", "nowhere.7z"):
         response = clients.anonymous.get(f"{AT}/{name}")
         assert (response.status_code, response.json()["message"]) == (400, f"unknown format: {name}")
 
 
 def test_an_unknown_ref_is_not_found(clients: ServiceClients, git: Git) -> None:
-    """Also one that would like to be an option, or a way out."""
+    """A ref that looks like an option, a range or a path is not found either."""
     for ref in ("nowhere", "f" * 40, "--output=x", "-o", "main:dir", "a..b", ":/first", "x" * 3000):
         for kind in ("zip", "tar.gz", "bundle"):
             response = clients.anonymous.get(f"{AT}/{ref}.{kind}")
@@ -114,7 +114,7 @@ def test_an_unknown_ref_is_not_found(clients: ServiceClients, git: Git) -> None:
 
 
 def test_an_empty_repository_has_no_archive(clients: ServiceClients) -> None:
-    """Its default branch does not exist yet."""
+    """An archive of an empty repository is not found, because its default branch does not exist."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     response = clients.anonymous.get(f"{AT}/main.zip")
@@ -122,7 +122,7 @@ def test_an_empty_repository_has_no_archive(clients: ServiceClients) -> None:
 
 
 def test_head_tells_whether_an_archive_exists(clients: ServiceClients, git: Git) -> None:
-    """Without making it."""
+    """HEAD returns the headers of an archive, 404 for an unknown ref and 400 for an unknown format."""
     head = clients.anonymous.head(f"{AT}/main.zip")
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-disposition"] == "attachment; filename=Notes-main.zip"
@@ -132,7 +132,7 @@ def test_head_tells_whether_an_archive_exists(clients: ServiceClients, git: Git)
 
 
 def test_the_other_addresses_say_the_format_first(clients: ServiceClients, git: Git) -> None:
-    """The ref follows, slashes and all."""
+    """The endpoints `tarball`, `zipball` and `bundle` take a ref, which may have slashes."""
     root = "/repos/ada/Notes"
     assert "notes/README.md" in tarred(clients.anonymous.get(f"{root}/tarball/feature/x").content)
     assert "notes/README.md" in zipped(clients.anonymous.get(f"{root}/zipball/v1.0").content)
@@ -141,7 +141,7 @@ def test_the_other_addresses_say_the_format_first(clients: ServiceClients, git: 
 
 
 def test_an_archive_is_for_those_who_may_read(clients: ServiceClients, tmp_path: Path) -> None:
-    """For others there is no repository."""
+    """Users without read access to a private repository get 404 for its archives."""
     make_files(clients, tmp_path, private=True)
     assert clients.anonymous.get(f"{AT}/main.zip").status_code == 404
     assert clients.user("stranger").get(f"{AT}/main.zip").status_code == 404
@@ -149,7 +149,7 @@ def test_an_archive_is_for_those_who_may_read(clients: ServiceClients, tmp_path:
 
 
 def test_an_archive_is_made_once(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next who ask get the same bytes, whole or in parts, or nothing when they have them."""
+    """Later requests get the cached bytes, a range of them, or 304 if the entity tag matches."""
     monkeypatch.setattr(archives, "kept", KeptBytes(2**20))
     for kind in ("zip", "tar.gz"):
         first = clients.anonymous.get(f"{AT}/main.{kind}")
@@ -180,7 +180,7 @@ def test_an_archive_is_made_once(clients: ServiceClients, git: Git, monkeypatch:
 def test_an_archive_larger_than_memory_is_read_from_its_file(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In parts too."""
+    """An archive that is too large for the memory cache is served whole and by range."""
     monkeypatch.setattr(archives, "LARGEST_KEPT", 16)
     monkeypatch.setattr(archives, "kept", KeptBytes(16, 16))
     monkeypatch.setattr(archives, "CHUNK", 32)
@@ -191,7 +191,7 @@ def test_an_archive_larger_than_memory_is_read_from_its_file(
 
 
 def test_an_archive_that_names_branches_is_not_kept(clients: ServiceClients, git: Git) -> None:
-    """What it says of a commit changes with the branches and tags."""
+    """An archive with `export-subst` names of refs is not cached, since refs change later."""
     for path, content in (("sub/.gitattributes", "version export-subst\n"), ("sub/version", "$Format:%D$\n")):
         file = git.folder / path
         file.parent.mkdir(exist_ok=True)
@@ -211,7 +211,7 @@ def test_an_archive_that_names_branches_is_not_kept(clients: ServiceClients, git
 def test_an_archive_is_served_when_the_cache_cannot_be_written(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file where its folder should be stands for a disk that cannot be written."""
+    """An archive is served even if the cache folder cannot be created, because a file has its name."""
     monkeypatch.setattr(archives, "kept", KeptBytes(0))
     folder = clients.service.settings.data / "cache"
     folder.mkdir(exist_ok=True)
@@ -222,7 +222,7 @@ def test_an_archive_is_served_when_the_cache_cannot_be_written(
 def test_archives_are_deleted_with_their_repository(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also when it goes with its owner."""
+    """Cached archives are deleted with their repository, also when it is deleted with its owner."""
     monkeypatch.setattr(archives, "kept", KeptBytes(0))
     folder, admin = clients.service.settings.data / "cache" / "archives", clients.admin
     bob = clients.user("bob")

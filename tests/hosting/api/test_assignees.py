@@ -1,4 +1,4 @@
-"""Who can be assigned, and who is."""
+"""Assignees of issues, and the users who can be assigned."""
 
 from holdfast.hosting.store.accounts import find_user
 from tests.hosting.api_clients import ServiceClients
@@ -6,7 +6,7 @@ from tests.hosting.repository_helpers import READ, WRITE, let_in, make_repositor
 
 
 def test_who_may_write_can_be_assigned(clients: ServiceClients) -> None:
-    """A reader and a stranger cannot; an assignment tells everybody on the issue."""
+    """Users with write access can be assigned; a reader cannot be assigned, and cannot assign others."""
     ada, bob, eve = (clients.account(name) for name in ("ada", "bob", "eve"))
     ship = make_repository(clients.database, ada)
     let_in(clients.database, ship, bob, WRITE)
@@ -31,7 +31,7 @@ def test_who_may_write_can_be_assigned(clients: ServiceClients) -> None:
 
 
 def test_assignees_of_a_private_repository_are_hidden_from_others(clients: ServiceClients) -> None:
-    """It is not there."""
+    """The assignees of a private repository are not found by other users."""
     clients.account("ada")
     make_repository(clients.database, find_user(clients.database, "ada"), is_private=True)
     assert clients.user("bob").get("/repos/ada/ship/assignees").status_code == 404

@@ -1,4 +1,4 @@
-"""Avatars are uploaded, shown and removed."""
+"""Avatars of users, organizations and repositories."""
 
 from base64 import b64encode
 
@@ -14,7 +14,7 @@ def as_body(content: bytes) -> dict[str, str]:
 
 
 def test_users_and_organizations_have_avatars(clients: ServiceClients) -> None:
-    """A generated one is shown before and after."""
+    """A generated SVG is served before an avatar is uploaded and after it is deleted."""
     ada = clients.user("ada")
     site = clients.open("")
     assert ada.post("/orgs", json={"username": "fleet"}).status_code == 201
@@ -32,7 +32,7 @@ def test_users_and_organizations_have_avatars(clients: ServiceClients) -> None:
 
 
 def test_only_pictures_are_avatars(clients: ServiceClients) -> None:
-    """Not what a browser may run, nor what is too large."""
+    """SVG, HTML, damaged pictures and invalid base64 are refused, and so are pictures that are too large."""
     ada = clients.user("ada")
     for content in (b"", b"<svg onload='alert(1)'/>", b"<html>", b"GIF", PNG + bytes(2**20)):
         assert ada.post("/user/avatar", json=as_body(content)).status_code == 422
@@ -41,7 +41,7 @@ def test_only_pictures_are_avatars(clients: ServiceClients) -> None:
 
 
 def test_a_repository_has_an_avatar_for_those_who_see_it(clients: ServiceClients) -> None:
-    """The address is empty without one; a repository from a template takes it along when asked."""
+    """An avatar of a private repository is not found by others; generating from a template can copy it."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "ship", "private": True, "template": True})
     ada.patch("/repos/ada/ship", json={"template": True})

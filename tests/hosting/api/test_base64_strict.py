@@ -1,4 +1,4 @@
-"""Base64 is taken as it was meant, and where it goes wrong is told."""
+"""Strict decoding of Base64, and the positions of errors."""
 
 import base64
 
@@ -12,7 +12,7 @@ from holdfast.hosting.http.errors import ApiError
 
 @given(st.binary(max_size=100), st.lists(st.tuples(st.integers(0, 140), st.sampled_from(["\r\n", "\n", "\r"]))))
 def test_what_was_encoded_is_decoded(content: bytes, ends: list[tuple[int, str]]) -> None:
-    """Line ends may stand anywhere."""
+    """Line ends at any position of the encoded text are ignored."""
     text = base64.b64encode(content).decode()
     for position, end in ends:
         text = text[:position] + end + text[position:]
@@ -21,7 +21,7 @@ def test_what_was_encoded_is_decoded(content: bytes, ends: list[tuple[int, str]]
 
 @given(st.text(alphabet="AQ=/-\n é\ud800", max_size=12))
 def test_invalid_base64_is_refused_with_its_position(text: str) -> None:
-    """The place is in the text or right after it, and nothing but a refusal is raised."""
+    """The position is at most the length of the text, and no other exception is raised."""
     position = base64_strict.first_wrong(text.encode(errors="surrogatepass"))
     if position is None:
         base64_strict.decode(text)
@@ -35,5 +35,5 @@ def test_invalid_base64_is_refused_with_its_position(text: str) -> None:
     ("text", "place"), [("YQ=\n", 4), ("YQ\n==Y", 5), ("\nY", 1), ("YWJjZ", 4), ("-", 0), ("=", 0), ("Y=", 1)]
 )
 def test_the_position_is_the_one_go_reports(text: str, place: int) -> None:
-    """Counted in bytes of what was sent, line ends included."""
+    """The position is counted in bytes of the input, line ends included, as Go does."""
     assert base64_strict.first_wrong(text.encode()) == place

@@ -1,4 +1,4 @@
-"""Branches, and the rules that protect them."""
+"""The branch endpoints."""
 
 import httpx
 import pytest
@@ -8,7 +8,7 @@ from tests.hosting.api_clients import ServiceClients
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Make somebody with a repository of one commit."""
+    """Give Ada a repository with one commit, and return her client."""
     ada = clients.user("ada")
     response = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
     assert response.status_code == 201
@@ -16,7 +16,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def test_a_branch_is_made_shown_listed_and_deleted(ada: httpx.Client) -> None:
-    """Its name may have slashes, escaped or not."""
+    """The name of a branch may have slashes, which are escaped or not in the URL."""
     response = ada.post("/repos/ada/notes/branches", json={"new_branch_name": "feature/x", "old_ref_name": "main"})
     assert (response.status_code, response.json()["name"]) == (201, "feature/x")
     assert [branch["name"] for branch in ada.get("/repos/ada/notes/branches").json()] == ["feature/x", "main"]
@@ -41,12 +41,12 @@ def test_a_branch_is_made_shown_listed_and_deleted(ada: httpx.Client) -> None:
     ],
 )
 def test_an_invalid_branch_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
-    """Names that exist, that git does not take, and beginnings that are not there."""
+    """A taken name, a name that git refuses and an unknown start are refused."""
     assert ada.post("/repos/ada/notes/branches", json=body).status_code == status
 
 
 def test_the_default_branch_cannot_be_deleted_but_renamed(ada: httpx.Client) -> None:
-    """The repository follows it."""
+    """Renaming the default branch changes `default_branch` of the repository."""
     assert ada.delete("/repos/ada/notes/branches/main").status_code == 403
     assert ada.patch("/repos/ada/notes/branches/main", json={"name": "trunk"}).status_code == 204
     assert ada.get("/repos/ada/notes").json()["default_branch"] == "trunk"
@@ -54,7 +54,7 @@ def test_the_default_branch_cannot_be_deleted_but_renamed(ada: httpx.Client) -> 
 
 
 def test_others_can_read_branches_and_not_change_them(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A stranger is refused, an archived repository refuses everybody."""
+    """Readers may not create branches, and nobody may in an archived repository."""
     eve = clients.user("eve")
     assert eve.get("/repos/ada/notes/branches/main").json()["user_can_push"] is False
     assert eve.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 403
@@ -64,7 +64,7 @@ def test_others_can_read_branches_and_not_change_them(clients: ServiceClients, a
 
 
 def test_moving_a_branch_is_recorded_as_an_event(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Creating is two events, deleting one."""
+    """Creating a branch records `create` and `push`, and deleting it records `delete`."""
     ada.post("/repos/ada/notes/branches", json={"new_branch_name": "x"})
     ada.delete("/repos/ada/notes/branches/x")
     with clients.database.read() as connection:

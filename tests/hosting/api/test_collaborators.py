@@ -1,4 +1,4 @@
-"""Collaborators."""
+"""The collaborator endpoints."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.hosting.api_clients import ServiceClients
 
 
 def test_a_collaborator_is_added_and_removed(clients: ServiceClients) -> None:
-    """A private repository is there for them as long as they are."""
+    """A collaborator can read a private repository until they are removed."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "diary", "private": True})
     path = "/repos/ada/diary/collaborators"
@@ -34,7 +34,7 @@ def test_a_collaborator_is_added_and_removed(clients: ServiceClients) -> None:
 def test_who_can_become_a_collaborator(
     clients: ServiceClients, who: str, body: dict[str, str], status: int
 ) -> None:
-    """People who exist and do not own it, to read, write or administer; write when nothing is said."""
+    """Unknown users, the owner and unknown permissions are refused; the default permission is write."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "notes"})
     assert ada.put(f"/repos/ada/notes/collaborators/{who}", json=body).status_code == status

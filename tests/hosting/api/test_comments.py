@@ -25,7 +25,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def test_comments_are_listed_whole_or_by_page(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Clients that know no pages here get everything; what else happened is not listed."""
+    """Without a page the list of an issue has all comments, and never other timeline entries."""
     for number in range(35):
         ada.post(f"{ISSUES}/1/comments", json={"body": str(number)})
     ada.patch(f"{ISSUES}/1", json={"state": "closed"})
@@ -46,7 +46,7 @@ def test_comments_are_listed_whole_or_by_page(clients: ServiceClients, ada: http
 def test_a_list_too_long_for_one_answer_goes_on_in_pages(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next page begins where the answer ends."""
+    """A list beyond the limit has a link to the next page, which begins after its last comment."""
     monkeypatch.setattr(pagination, "ALL", 100)
     row = {"issue_id": ada.get(f"{ISSUES}/1").json()["id"], "kind": "comment"}
     with clients.database.write() as connection:
@@ -58,7 +58,7 @@ def test_a_list_too_long_for_one_answer_goes_on_in_pages(
 
 
 def test_authors_and_writers_change_a_comment_and_nobody_else(clients: ServiceClients, ada: httpx.Client) -> None:
-    """The count follows."""
+    """Other users get 403 for an edit or a deletion, and a deletion updates the number of comments."""
     bob, eve = clients.user("bob"), clients.user("eve")
     number = bob.post(f"{ISSUES}/1/comments", json={"body": "Hm"}).json()["id"]
     there = f"{ISSUES}/comments/{number}"
@@ -77,7 +77,7 @@ def test_authors_and_writers_change_a_comment_and_nobody_else(clients: ServiceCl
 def test_comments_of_other_repositories_and_other_entries_are_not_found(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """An id alone opens nothing."""
+    """A comment of another repository and an entry that is no comment are not found by their ids."""
     account = find_user(clients.database, "ada")
     make_repository(clients.database, account, "secret", is_private=True)
     ada.post("/repos/ada/secret/issues", json={"title": "t"})
@@ -90,7 +90,7 @@ def test_comments_of_other_repositories_and_other_entries_are_not_found(
 
 
 def test_comments_on_pull_requests_need_their_unit(clients: ServiceClients, ada: httpx.Client) -> None:
-    """With pull requests switched off, what was said on them is not listed either."""
+    """If pull requests are disabled, their comments are neither listed nor found."""
     ada.post(f"{ISSUES}/1/comments", json={"body": "on the issue"})
     number = ada.post(f"{ISSUES}/2/comments", json={"body": "on the pull"}).json()["id"]
     with clients.database.write() as connection:

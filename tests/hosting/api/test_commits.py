@@ -1,4 +1,4 @@
-"""History over the API, held against git itself."""
+"""The commit endpoints: the history, compared with `git log`, single commits and comparisons."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
 
 
 def test_the_history_equals_that_of_git_log(clients: ServiceClients, work: Git) -> None:
-    """Newest first, with who and what and how much."""
+    """Commits are listed newest first with author, message, files and statistics."""
     response = clients.anonymous.get("/repos/ada/notes/commits")
     assert [commit["sha"] for commit in response.json()] == work("rev-list", "main").split()
     newest = response.json()[0]
@@ -66,7 +66,7 @@ UNKNOWN = [
 
 
 def test_the_history_can_be_filtered(clients: ServiceClients, work: Git) -> None:
-    """By start, file, time and page."""
+    """The list of commits can be filtered by ref, path, time and page; `stat` and `files` are optional."""
     for query, count in FILTERED:
         found_commits = clients.anonymous.get("/repos/ada/notes/commits", params=query).json()
         assert len(found_commits) == count, query
@@ -74,20 +74,20 @@ def test_the_history_can_be_filtered(clients: ServiceClients, work: Git) -> None
 
 
 def test_unknown_commits_are_not_found(clients: ServiceClients, work: Git) -> None:
-    """Names that are none, files that never were."""
+    """Unknown refs and paths give 404, and an invalid time gives 422."""
     for query, status in UNKNOWN:
         assert clients.anonymous.get("/repos/ada/notes/commits", params=query).status_code == status, query
 
 
 def test_an_empty_repository_has_no_commits_to_list(clients: ServiceClients) -> None:
-    """Clients know the conflict."""
+    """The commits of an empty repository give 409, as clients expect."""
     clients.user("bob").post("/user/repos", json={"name": "empty"})
     response = clients.anonymous.get("/repos/bob/empty/commits")
     assert (response.status_code, response.json()["message"]) == (409, "Git Repository is empty.")
 
 
 def test_one_commit_is_found_by_any_of_its_names(clients: ServiceClients, work: Git) -> None:
-    """Its id, a part of it, a branch or a tag; and its text as git shows it."""
+    """A commit is found by its id, a shortened id or a tag, and served as a diff or a patch."""
     sha = work("rev-parse", "feature/x")
     for name in (sha, sha[:10], "v1"):
         assert clients.anonymous.get(f"/repos/ada/notes/git/commits/{name}").json()["sha"] == sha
@@ -99,7 +99,7 @@ def test_one_commit_is_found_by_any_of_its_names(clients: ServiceClients, work: 
 
 
 def test_two_commits_are_compared(clients: ServiceClients, work: Git) -> None:
-    """Since they parted, or as they are; branch names may have slashes."""
+    """A comparison with three or two dots has the commits and files that differ; branch names may have slashes."""
     for between in ("feature/x...main", "feature/x..main", "v1...main"):
         result = clients.anonymous.get(f"/repos/ada/notes/compare/{between}").json()
         assert (result["total_commits"], [file["filename"] for file in result["files"]]) == (1, ["a.txt"])
@@ -107,7 +107,7 @@ def test_two_commits_are_compared(clients: ServiceClients, work: Git) -> None:
 
 
 def test_the_commits_of_a_comparison_list_their_files(clients: ServiceClients, work: Git) -> None:
-    """As each does by itself."""
+    """The commits of a comparison equal those of the commit endpoint, with their files and statistics."""
     result = clients.anonymous.get("/repos/ada/notes/compare/main~2...main").json()
     assert len(result["commits"]) == 2
     for commit in result["commits"]:
@@ -120,7 +120,7 @@ def test_the_commits_of_a_comparison_list_their_files(clients: ServiceClients, w
 def test_a_commit_of_very_many_files_lists_the_first(
     clients: ServiceClients, work: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All are counted; what there is no room for in a list is left out instead of told to be nothing."""
+    """Statistics count all files; files beyond the limit of a list are omitted, not shown as an empty list."""
     blob = work.fed("hash-object", "-w", "--stdin", text="content\n")
     listing = "".join(f"100644 blob {blob}\t{number:04}\n" for number in range(3100))
     tree = work.fed("mktree", text=f"040000 tree {work.fed('mktree', text=listing)}\tall\n")
@@ -141,7 +141,7 @@ def test_a_commit_of_very_many_files_lists_the_first(
 
 
 def test_a_listed_commit_shows_its_author_as_they_are_now(clients: ServiceClients, work: Git) -> None:
-    """To everybody what they may see, although commits never change and their JSON is kept."""
+    """A commit shows its author's current name, and the address only to permitted users, although it is cached."""
     ada = clients.with_token(accounts.find_user(clients.database, "ada"))
     address = "/repos/ada/notes/commits"
     for client in (clients.anonymous, ada, clients.admin, clients.anonymous):

@@ -1,4 +1,4 @@
-"""Files and directories as JSON: what they are, what is in them, and who touched them last."""
+"""The contents endpoints for reading: files, directories, symbolic links and submodules."""
 
 import base64
 from itertools import product
@@ -41,12 +41,12 @@ KEYS = [
 
 @pytest.fixture
 def git(clients: ServiceClients, tmp_path: Path) -> Git:
-    """Push the repository the tests look at."""
+    """Push the repository that the tests read."""
     return make_files(clients, tmp_path)
 
 
 def test_a_file_comes_with_its_content_and_its_newest_commit(clients: ServiceClients, git: Git) -> None:
-    """Every key, in order; times keep the offset they were made at."""
+    """A file has every key in order, and its times keep their offsets."""
     result = clients.anonymous.get(f"{AT}/README.md").json()
     assert list(result) == KEYS
     assert result == shape_of(
@@ -62,7 +62,7 @@ def test_a_file_comes_with_its_content_and_its_newest_commit(clients: ServiceCli
 
 
 def test_a_commit_has_two_dates(clients: ServiceClients, git: Git) -> None:
-    """That of its author and that of its committer."""
+    """A file has the author date and the committer date of its last commit."""
     result = clients.anonymous.get(f"{AT}/run").json()
     assert (result["last_author_date"], result["last_committer_date"]) == (
         "2025-01-02T03:04:05Z",
@@ -72,22 +72,22 @@ def test_a_commit_has_two_dates(clients: ServiceClients, git: Git) -> None:
 
 
 def test_an_empty_file_has_empty_content(clients: ServiceClients, git: Git) -> None:
-    """Which is not the same as none."""
+    """The content of an empty file is an empty text and not null."""
     result = clients.anonymous.get(f"{AT}/empty").json()
     assert (result["size"], result["encoding"], result["content"]) == (0, "base64", "")
 
 
 def test_a_link_has_a_target_and_no_content(clients: ServiceClients, git: Git) -> None:
-    """It is not followed."""
+    """A symbolic link shows its target and is not followed."""
     result = clients.anonymous.get(f"{AT}/link").json()
-    assert result["type"], result["mode"] == ("symlink", "120000")
+    assert (result["type"], result["mode"]) == ("symlink", "120000")
     assert (result["target"], result["encoding"], result["content"]) == ("dir/sub", None, None)
     assert result["download_url"] == f"{clients.service.url}/ada/Notes/raw/branch/main/link"
     assert clients.anonymous.get(f"{AT}/link/file.txt").status_code == 404
 
 
 def test_a_submodule_shows_its_url(clients: ServiceClients, git: Git) -> None:
-    """It has no page and no blob here."""
+    """A submodule has the URL of `.gitmodules`, and no links to a page or a blob."""
     result = clients.anonymous.get(f"{AT}/lib").json()
     assert (result["type"], result["mode"], result["size"], result["sha"]) == ("submodule", "160000", 0, "1" * 40)
     assert result["submodule_git_url"] == "https://example.org/lib.git"
@@ -96,7 +96,7 @@ def test_a_submodule_shows_its_url(clients: ServiceClients, git: Git) -> None:
 
 
 def test_a_pointer_to_a_large_file_says_so(clients: ServiceClients, git: Git) -> None:
-    """With the object's name and size, besides its own text."""
+    """An LFS pointer has the id and the size of its object, and the text of the pointer as content."""
     result = clients.anonymous.get(f"{AT}/large.bin").json()
     assert list(result) == [*KEYS, "lfs_oid", "lfs_size"]
     assert (result["lfs_oid"], result["lfs_size"]) == (OID, len(LARGE))
@@ -104,7 +104,7 @@ def test_a_pointer_to_a_large_file_says_so(clients: ServiceClients, git: Git) ->
 
 
 def test_a_directory_is_a_list_in_gits_order(clients: ServiceClients, git: Git) -> None:
-    """Each entry with its newest commit, and without content."""
+    """Each entry of a directory has its last commit and no content."""
     result = clients.anonymous.get(AT).json()
     assert clients.anonymous.get(f"{AT}/").json() == result
     names = git("ls-tree", "--name-only", "main").split("\n")
@@ -123,7 +123,7 @@ def test_a_directory_is_a_list_in_gits_order(clients: ServiceClients, git: Git) 
 
 
 def test_names_are_escaped_in_addresses(clients: ServiceClients, git: Git) -> None:
-    """Slashes stay; an escaped slash in a request is one."""
+    """URLs keep the slashes of a path; an escaped slash in a request is a slash."""
     (result,) = (item for item in clients.anonymous.get(f"{AT}/dir").json() if item["type"] == "file")
     assert result["path"] == "dir/100% näme?.txt"
     assert result["url"] == (f"{clients.service.url}/api/v1{AT}/dir/100%25%20n%C3%A4me%3F.txt?ref=main")
@@ -132,7 +132,7 @@ def test_names_are_escaped_in_addresses(clients: ServiceClients, git: Git) -> No
 
 
 def test_a_ref_is_a_branch_or_a_tag(clients: ServiceClients, git: Git) -> None:
-    """By its short or its full name; addresses say which of them it is, and in the words of the caller."""
+    """A ref is a short or a full name; `html_url` names its kind, and `url` repeats the ref of the request."""
     for ref, shown in (
         ("main", "branch/main"),
         ("feature/x", "branch/feature/x"),
@@ -147,7 +147,7 @@ def test_a_ref_is_a_branch_or_a_tag(clients: ServiceClients, git: Git) -> None:
 
 
 def test_a_ref_is_a_whole_commit_id(clients: ServiceClients, git: Git) -> None:
-    """A shortened one is nobody."""
+    """A whole commit id is a ref, and a shortened one is not found."""
     commit = git("rev-parse", "v1.0")
     result = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": commit}).json()
     assert base64.b64decode(result["content"]) == b"deep\n"
@@ -156,7 +156,7 @@ def test_a_ref_is_a_whole_commit_id(clients: ServiceClients, git: Git) -> None:
 
 
 def test_a_tag_hides_a_branch_of_the_same_name(clients: ServiceClients, git: Git) -> None:
-    """As clients rely on."""
+    """A short name means the tag if there are both; the full name still finds the branch."""
     git("push", "-q", "origin", "main:refs/heads/v1.0")
     result = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "v1.0"}).json()
     assert base64.b64decode(result["content"]) == b"deep\n"
@@ -165,7 +165,7 @@ def test_a_tag_hides_a_branch_of_the_same_name(clients: ServiceClients, git: Git
 
 
 def test_an_unknown_ref_is_not_found(clients: ServiceClients, git: Git) -> None:
-    """The answer names it."""
+    """The 404 of an unknown ref names the ref."""
     paths = (AT, f"{AT}/README.md", EXTENDED, "/repos/ada/Notes/file-contents")
     for ref, path in product(
         ["nowhere", "refs/pull/2/head", "refs/heads/no", "-x", "a..b", "f" * 40, "HEAD^"], paths
@@ -176,7 +176,7 @@ def test_an_unknown_ref_is_not_found(clients: ServiceClients, git: Git) -> None:
 
 
 def test_a_missing_path_is_not_found(clients: ServiceClients, git: Git) -> None:
-    """The answer names the first part that is missing."""
+    """The 404 of a missing path names the first part that is missing."""
     paths = [("nothing", "nothing"), ("dir/nothing", "dir/nothing"), ("no/such/thing", "no"), ("run/x", "run")]
     for root, (path, missing) in product((AT, EXTENDED), paths):
         response = clients.anonymous.get(f"{root}/{path}")
@@ -185,7 +185,7 @@ def test_a_missing_path_is_not_found(clients: ServiceClients, git: Git) -> None:
 
 
 def test_a_malformed_path_is_refused(clients: ServiceClients, git: Git) -> None:
-    """What leads nowhere, and whatever names git's own folder."""
+    """Paths of dots only and paths with `.git` in any case are refused with 400."""
     for path in ("%2E", "%2E%2E", ".git", ".GIT/config", "dir/.Git/x"):
         response = clients.anonymous.get(f"{AT}/{path}")
         assert response.status_code == 400
@@ -194,7 +194,7 @@ def test_a_malformed_path_is_refused(clients: ServiceClients, git: Git) -> None:
 
 
 def test_dot_segments_in_a_path_are_resolved(clients: ServiceClients, git: Git) -> None:
-    """But never above the root."""
+    """Dot segments and repeated slashes are resolved, and never lead above the root."""
     for path in (
         "dir/%2E%2E/README.md",
         "%2E%2E/%2E/README.md",
@@ -206,13 +206,13 @@ def test_dot_segments_in_a_path_are_resolved(clients: ServiceClients, git: Git) 
 
 
 def test_a_nul_and_a_very_long_path_are_not_found(clients: ServiceClients, git: Git) -> None:
-    """Nothing can lie there."""
+    """A path with a NUL character and a very long path give 404."""
     for path in ("a%00b", "x" * 5000, "a/" * 2500 + "b"):
         assert clients.anonymous.get(f"{AT}/{path}").status_code == 404
 
 
 def test_an_empty_repository_has_no_contents(clients: ServiceClients) -> None:
-    """Not even a root."""
+    """Every path of an empty repository is not found, including its root."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     for path in (AT, f"{AT}/a", EXTENDED):
@@ -222,7 +222,7 @@ def test_an_empty_repository_has_no_contents(clients: ServiceClients) -> None:
 
 
 def test_a_file_too_large_has_no_content(clients: ServiceClients, git: Git) -> None:
-    """Ten megabytes still fit; one byte more has to be fetched."""
+    """A file of up to 10 MiB has content; a larger one has only its size."""
     (git.folder / "fits").write_bytes(b"x" * 10 * 2**20)
     (git.folder / "too large").write_bytes(b"x" * (10 * 2**20 + 1))
     commit_all(git, "big")
@@ -233,7 +233,7 @@ def test_a_file_too_large_has_no_content(clients: ServiceClients, git: Git) -> N
 
 
 def test_extended_contents_include_only_the_requested_fields(clients: ServiceClients, git: Git) -> None:
-    """Without includes, what lies there and nothing else."""
+    """Each value of `includes` adds its own fields; without it, the entry has the basic fields only."""
     plain = shape_of(clients, git, "large.bin")
     assert clients.anonymous.get(f"{EXTENDED}/large.bin").json() == {"file_contents": plain}
     lfs = {"lfs_oid": OID, "lfs_size": len(LARGE)}
@@ -256,7 +256,7 @@ def test_extended_contents_include_only_the_requested_fields(clients: ServiceCli
 
 
 def test_extended_contents_list_directories(clients: ServiceClients, git: Git) -> None:
-    """The root has three spellings; contents of files are not told there."""
+    """The root has several spellings, and its entries have no content even if it is included."""
     for path in (EXTENDED, f"{EXTENDED}/", f"{EXTENDED}/%2E", f"{EXTENDED}/%2F"):
         result = clients.anonymous.get(path).json()
         assert list(result) == ["dir_contents"]
@@ -277,7 +277,7 @@ def test_extended_contents_list_directories(clients: ServiceClients, git: Git) -
 
 
 def test_an_unknown_include_is_refused(clients: ServiceClients, git: Git) -> None:
-    """The answer names it, whatever else is wrong."""
+    """The error names the unknown option, even if the ref and the path are unknown too."""
     for option in ("nonsense", " commit_metadata", "FILE_CONTENT"):
         response = clients.anonymous.get(
             f"{EXTENDED}/no", params={"includes": f"file_content,{option}", "ref": "no"}
@@ -287,7 +287,7 @@ def test_an_unknown_include_is_refused(clients: ServiceClients, git: Git) -> Non
 
 
 def test_an_empty_directory_is_an_empty_list(clients: ServiceClients, git: Git) -> None:
-    """Not an answer without a key."""
+    """The root of a commit without files is an empty list, which the extended contents have under their key."""
     git("rm", "-rqf", "--cached", ".")
     git("commit", "-qm", "nothing is left")
     git("push", "-q", "origin", "HEAD:bare")
@@ -296,7 +296,7 @@ def test_an_empty_directory_is_an_empty_list(clients: ServiceClients, git: Git) 
 
 
 def test_reading_contents_requires_read_access(clients: ServiceClients, tmp_path: Path) -> None:
-    """A private repository is not there for strangers; whoever cannot read the code is told so."""
+    """Strangers get 404 for a private repository; readers get 403 if its code is disabled."""
     make_files(clients, tmp_path, private=True)
     guest = clients.account("guest")
     reader, stranger = clients.with_token(guest), clients.user("stranger")
@@ -314,7 +314,7 @@ def test_reading_contents_requires_read_access(clients: ServiceClients, tmp_path
 
 
 def test_a_directory_comes_in_pages_when_one_is_asked_for(clients: ServiceClients, git: Git) -> None:
-    """Every entry is counted, and in git's order."""
+    """Pages are in the order of git, and their header has the total of all entries."""
     whole = clients.anonymous.get(AT)
     assert whole.headers["x-total-count"] == str(len(whole.json()))
     assert "link" not in whole.headers
@@ -333,7 +333,7 @@ def test_a_directory_comes_in_pages_when_one_is_asked_for(clients: ServiceClient
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_directory_with_very_many_files_is_not_listed_at_once(clients: ServiceClients, tmp_path: Path) -> None:
-    """What is left is counted, and the header says where it is."""
+    """A list beyond the limit has the total of all entries and a link to the next page."""
     many_files(clients, tmp_path, 5100)
     response = clients.anonymous.get("/repos/ada/many/contents/all")
     assert (len(response.json()), response.headers["x-total-count"]) == (5000, "5100")
@@ -345,7 +345,7 @@ def test_a_directory_with_very_many_files_is_not_listed_at_once(clients: Service
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_large_directory_is_not_listed_on_the_event_loop(clients: ServiceClients, tmp_path: Path) -> None:
-    """Also when everything about it is known already: everybody else would wait."""
+    """A large directory is listed in a thread even if it is cached, since it would delay other requests."""
     many_files(clients, tmp_path, 1000)
     repository = repositories.find_repository(clients.database, "ada", "many")
     host = App.open(clients.service.settings)

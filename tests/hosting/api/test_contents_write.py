@@ -1,25 +1,22 @@
-"""Files written through the API: what lands, what is answered, and every way of being refused."""
+"""The contents endpoints for writing: commits of files, their options and errors."""
 
 import base64
 import json
 import socket
-import subprocess
-from contextlib import closing
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
 
-from holdfast.hosting.app import App
-from holdfast.hosting.services import ref_updates, repositories
-from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import accounts, repository_log
-from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, find_repository
-from holdfast.settings import Settings
+from tests.hosting.api.repository_folders import (
+    assert_refused,
+    folder_of,
+    git_in,
+    make_files_repository,
+    object_at,
+)
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import READ, WRITE, let_in, recorded_events
 
@@ -28,62 +25,19 @@ ZERO = "0" * 40
 
 
 def encoded(content: bytes | str) -> str:
-    """Encode what a file holds."""
+    """Encode the content of a file in base64."""
     return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
-
-
-def make_files_repository(
-    clients: ServiceClients, files: dict[str, bytes] | None, name: str = "ship", owner: str = "ada"
-) -> Repository:
-    """Make a repository with a first commit of some files."""
-    account = accounts.find_user(clients.database, owner)
-    host = App.open(clients.service.settings)
-    try:
-        return repositories.create(host, account, account, NewRepository(name=name), files)
-    finally:
-        host.close()
-
-
-@dataclass(frozen=True)
-class RepositoryFolder:
-    """The local copy of a repository, brought up to date whenever it is asked for."""
-
-    settings: Settings
-    repository: Repository
-
-    def current(self) -> Path:
-        """Return the copy as it is now."""
-        with closing(App.open(self.settings)) as app:
-            return app.copies.update(self.repository.id).folder
-
-    def set_branch(self, name: str, commit: str) -> None:
-        """Point a branch to a commit that was made in the copy."""
-        with closing(App.open(self.settings)) as app:
-            ref = f"refs/heads/{name}"
-            old = repository_log.find_ref(app.database, self.repository.id, ref) or ZERO
-            ref_updates.update_refs(app, self.repository, self.repository.owner, [RefUpdate(ref, old, commit)])
-
-
-def folder(clients: ServiceClients, repository: Repository) -> RepositoryFolder:
-    """Return where a repository lies."""
-    return RepositoryFolder(clients.service.settings, repository)
-
-
-def git(repository_folder: RepositoryFolder, *arguments: str, given: bytes = b"") -> str:
-    """Ask the real git."""
-    command = ["git", "-C", str(repository_folder.current()), *arguments]
-    return subprocess.run(command, input=given, check=True, capture_output=True).stdout.decode()
 
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Give Ada a client."""
+    """Return a client of Ada."""
     return clients.user("ada", full_name="Ada Lovelace")
 
 
 @pytest.fixture
 def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
-    """Give her a repository with some files."""
+    """Give Ada a repository with some files."""
     files = {
         "README.md": b"# ship\n",
         "src/hull.txt": b"wood\n",
@@ -93,33 +47,22 @@ def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
     return make_files_repository(clients, files)
 
 
-def sha(client: httpx.Client, repository_folder: RepositoryFolder, path: str, branch: str = "main") -> str:
-    """Return the id of what lies at a path."""
-    del client
-    return git(repository_folder, "rev-parse", f"{branch}:{path}").strip()
-
-
-def assert_refused(response: httpx.Response, status: int, message: str) -> None:
-    """Ask that an answer says no in these words."""
-    assert (response.status_code, response.json()["message"]) == (status, message)
-
-
 def test_a_file_is_created_and_the_response_describes_it(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """The answer shows the file and its commit, the branch has moved, and a push is recorded."""
-    before = git(folder(clients, ship), "rev-parse", "main").strip()
+    """The response has the file and its commit, the branch has moved, and a push is recorded."""
+    before = git_in(folder_of(clients, ship), "rev-parse", "main").strip()
     response = ada.post(f"{SHIP}/docs/log.txt", json={"content": encoded("day 1\n"), "message": "Begin the log"})
     assert response.status_code == 201
-    repository_folder = folder(clients, ship)
-    commit = git(repository_folder, "rev-parse", "main").strip()
+    repository_folder = folder_of(clients, ship)
+    commit = git_in(repository_folder, "rev-parse", "main").strip()
     body: dict[str, Any] = response.json()
     api, page = f"{clients.service.url}/api/v1/repos/ada/ship", f"{clients.service.url}/ada/ship"
     assert list(body) == ["content", "commit", "verification"]
     content = body["content"]
     assert content["name"] == "log.txt"
     assert content["path"] == "docs/log.txt"
-    assert content["sha"] == sha(ada, repository_folder, "docs/log.txt")
+    assert content["sha"] == object_at(repository_folder, "docs/log.txt")
     assert content["last_commit_sha"] == commit
     assert (content["type"], content["mode"], content["size"]) == ("file", "100644", 6)
     assert (content["encoding"], base64.b64decode(content["content"])) == ("base64", b"day 1\n")
@@ -140,7 +83,7 @@ def test_a_file_is_created_and_the_response_describes_it(
         {"url": f"{api}/git/commits/{before}", "sha": before, "created": "0001-01-01T00:00:00Z"}
     ]
     assert told_of["message"] == "Begin the log\n"
-    assert told_of["tree"]["sha"] == git(repository_folder, "rev-parse", "main^{tree}").strip()
+    assert told_of["tree"]["sha"] == git_in(repository_folder, "rev-parse", "main^{tree}").strip()
     assert body["verification"] == {
         "verified": False,
         "reason": "gpg.error.not_signed_commit",
@@ -148,8 +91,8 @@ def test_a_file_is_created_and_the_response_describes_it(
         "signer": None,
         "payload": "",
     }
-    assert git(repository_folder, "show", "main:docs/log.txt") == "day 1\n"
-    assert git(repository_folder, "fsck", "--strict") == ""
+    assert git_in(repository_folder, "show", "main:docs/log.txt") == "day 1\n"
+    assert git_in(repository_folder, "fsck", "--strict") == ""
     kind, details = recorded_events(clients.database)[-1]
     assert (kind, details) == (
         "push",
@@ -158,9 +101,9 @@ def test_a_file_is_created_and_the_response_describes_it(
 
 
 def test_a_file_is_updated_moved_and_deleted(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """PUT with a sha answers 200, with another path it moves, and DELETE leaves no content."""
-    repository_folder = folder(clients, ship)
-    hull = sha(ada, repository_folder, "src/hull.txt")
+    """PUT with a sha updates a file, with `from_path` it moves the file, and DELETE returns no content."""
+    repository_folder = folder_of(clients, ship)
+    hull = object_at(repository_folder, "src/hull.txt")
     response = ada.put(f"{SHIP}/src/hull.txt", json={"content": encoded("iron\n"), "sha": hull})
     assert response.status_code == 200
     assert response.json()["commit"]["message"] == "Update src/hull.txt\n"
@@ -169,40 +112,41 @@ def test_a_file_is_updated_moved_and_deleted(clients: ServiceClients, ada: httpx
         f"{SHIP}/parts/hull.txt", json={"content": encoded("steel\n"), "sha": iron, "from_path": "src/hull.txt"}
     )
     assert moved.status_code == 200
-    assert git(repository_folder, "ls-tree", "-r", "--name-only", "main").split() == [
+    assert git_in(repository_folder, "ls-tree", "-r", "--name-only", "main").split() == [
         *("README.md", "parts/hull.txt", "run.sh", "src/sail.txt")
     ]
-    gone = ada.request("DELETE", f"{SHIP}/src/sail.txt", json={"sha": sha(ada, repository_folder, "src/sail.txt")})
+    sail = object_at(repository_folder, "src/sail.txt")
+    gone = ada.request("DELETE", f"{SHIP}/src/sail.txt", json={"sha": sail})
     assert gone.status_code == 200
     assert gone.json()["content"] is None
     assert gone.json()["commit"]["message"] == "Delete src/sail.txt\n"
-    assert "src" not in git(repository_folder, "ls-tree", "--name-only", "main")
-    again = ada.delete(f"{SHIP}/README.md", params={"sha": sha(ada, repository_folder, "README.md")})
+    assert "src" not in git_in(repository_folder, "ls-tree", "--name-only", "main")
+    again = ada.delete(f"{SHIP}/README.md", params={"sha": object_at(repository_folder, "README.md")})
     assert again.status_code == 200
     new = ada.put(f"{SHIP}/new.txt", json={"content": encoded("new")})
     assert (new.status_code, new.json()["commit"]["message"]) == (201, "Add new.txt\n")
-    assert git(repository_folder, "fsck", "--strict") == ""
+    assert git_in(repository_folder, "fsck", "--strict") == ""
 
 
 def test_many_files_change_in_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """Every operation at once: one commit, one result per change, nothing for what is deleted."""
-    place = folder(clients, ship)
-    git(place, "rev-parse", "main")
+    """All operations of one request are one commit with one result each, which is null for a deletion."""
+    place = folder_of(clients, ship)
+    git_in(place, "rev-parse", "main")
     response = ada.post(
         SHIP,
         json={
             "files": [
                 {"operation": "create", "path": "a.txt", "content": encoded("a")},
-                {"operation": "update", "path": "README.md", "content": "", "sha": sha(ada, place, "README.md")},
+                {"operation": "update", "path": "README.md", "content": "", "sha": object_at(place, "README.md")},
                 {"operation": "upload", "path": "b.txt", "content": encoded("b")},
                 {
                     "operation": "rename",
                     "path": "lib/hull.txt",
                     "from_path": "src/hull.txt",
                     "content": encoded("ignored"),
-                    "sha": sha(ada, place, "src/hull.txt"),
+                    "sha": object_at(place, "src/hull.txt"),
                 },
-                {"operation": "delete", "path": "src/sail.txt", "sha": sha(ada, place, "src/sail.txt")},
+                {"operation": "delete", "path": "src/sail.txt", "sha": object_at(place, "src/sail.txt")},
             ]
         },
     )
@@ -214,18 +158,18 @@ def test_many_files_change_in_one_commit(clients: ServiceClients, ada: httpx.Cli
     assert files[1]["content"] == ""
     wanted = "Add a.txt\nUpdate README.md, b.txt, lib/hull.txt\nDelete src/sail.txt\n"
     assert response.json()["commit"]["message"] == wanted
-    assert git(place, "show", "main:lib/hull.txt") == "wood\n"
-    assert git(place, "rev-list", "--count", "main").strip() == "2"
+    assert git_in(place, "show", "main:lib/hull.txt") == "wood\n"
+    assert git_in(place, "rev-list", "--count", "main").strip() == "2"
 
 
 def test_modes_are_kept_and_can_be_given(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """An executable file stays one when it is updated or moved; a mode can be asked for, links included."""
-    place = folder(clients, ship)
+    """An executable file stays executable when it is updated or moved; a mode can be given, also for a link."""
+    place = folder_of(clients, ship)
     entry = {"operation": "upload", "path": "run.sh", "content": encoded("#!/bin/sh\n"), "mode": "100755"}
     assert ada.post(SHIP, json={"files": [entry]}).json()["files"][0]["mode"] == "100755"
-    body = {"content": encoded("#!/bin/bash\n"), "sha": sha(ada, place, "run.sh")}
+    body = {"content": encoded("#!/bin/bash\n"), "sha": object_at(place, "run.sh")}
     assert ada.put(f"{SHIP}/run.sh", json=body).json()["content"]["mode"] == "100755"
-    entry = {"operation": "rename", "path": "go.sh", "from_path": "run.sh", "sha": sha(ada, place, "run.sh")}
+    entry = {"operation": "rename", "path": "go.sh", "from_path": "run.sh", "sha": object_at(place, "run.sh")}
     assert ada.post(SHIP, json={"files": [entry]}).json()["files"][0]["mode"] == "100755"
     link = ada.post(f"{SHIP}/link", json={"content": encoded("go.sh"), "mode": "120000"})
     assert (link.json()["content"]["type"], link.json()["content"]["target"]) == ("symlink", "go.sh")
@@ -234,7 +178,7 @@ def test_modes_are_kept_and_can_be_given(clients: ServiceClients, ada: httpx.Cli
         422,
         "[Mode]: must be one of 100644, 100755, 120000",
     )
-    assert git(place, "fsck", "--strict") == ""
+    assert git_in(place, "fsck", "--strict") == ""
 
 
 @pytest.mark.parametrize(
@@ -266,7 +210,7 @@ def test_modes_are_kept_and_can_be_given(clients: ServiceClients, ada: httpx.Cli
 def test_content_that_harms_other_clients_is_refused(
     clients: ServiceClients, ada: httpx.Client, ship: Repository, case: tuple[str, str, str, str]
 ) -> None:
-    """Links that lead nowhere, and files that git reads and would refuse."""
+    """Invalid link targets are refused, and so are `.gitmodules` and `.gitattributes` that git would refuse."""
     del clients, ship
     path, content, mode, problem = case
     response = ada.post(f"{SHIP}/{path}", json={"content": encoded(content), "mode": mode})
@@ -276,7 +220,7 @@ def test_content_that_harms_other_clients_is_refused(
 def test_author_committer_dates_and_signoff_are_recorded(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """One identity stands for both, dates keep their offsets, and the sign-off is the committer's."""
+    """A missing address is that of the author, dates keep their offsets, and the committer signs off."""
     body = {
         "content": "",
         "message": "  Say it\n\n",
@@ -291,7 +235,7 @@ def test_author_committer_dates_and_signoff_are_recorded(
     assert commit["author"] == {"name": "Grace", "email": "grace@example.org", "date": "2020-02-02T22:35:06Z"}
     assert (commit["committer"]["name"], commit["committer"]["email"]) == ("Bob", "grace@example.org")
     assert commit["message"] == "Say it\n\nSigned-off-by: Bob <grace@example.org>"
-    raw = git(folder(clients, ship), "cat-file", "commit", "main")
+    raw = git_in(folder_of(clients, ship), "cat-file", "commit", "main")
     assert "author Grace <grace@example.org> 1580682906 +0530\n" in raw
     too_old = {"content": "", "dates": {"author": "1960-01-01T00:00:00Z"}}
     assert_refused(ada.post(f"{SHIP}/old", json=too_old), 422, "[Dates]: must be between 1970 and 9999")
@@ -300,8 +244,8 @@ def test_author_committer_dates_and_signoff_are_recorded(
 def test_a_new_branch_is_made_and_force_replaces_one(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """The new branch starts at the old one; one that is there is only replaced by force."""
-    place = folder(clients, ship)
+    """The new branch starts at the old one; an existing branch is replaced only with `force_push`."""
+    place = folder_of(clients, ship)
     first = ada.post(f"{SHIP}/a", json={"content": encoded("1"), "new_branch": "feature/one"})
     assert first.status_code == 201
     assert first.json()["content"]["url"].endswith("?ref=feature%2Fone")
@@ -310,7 +254,7 @@ def test_a_new_branch_is_made_and_force_replaces_one(
     assert_refused(ada.post(f"{SHIP}/b", json=again), 422, "branch already exists [name: feature/one]")
     forced = ada.post(f"{SHIP}/b", json={**again, "force_push": True})
     assert forced.status_code == 201
-    assert git(place, "ls-tree", "--name-only", "feature/one").split() == ["README.md", "b", "run.sh", "src"]
+    assert git_in(place, "ls-tree", "--name-only", "feature/one").split() == ["README.md", "b", "run.sh", "src"]
     nested = ada.post(f"{SHIP}/c", json={"content": "", "new_branch": "feature"})
     assert nested.status_code == 422
     missing = ada.post(f"{SHIP}/c", json={"content": "", "branch": "nope"})
@@ -318,7 +262,7 @@ def test_a_new_branch_is_made_and_force_replaces_one(
 
 
 def test_an_empty_repository_gets_its_first_commit(clients: ServiceClients, ada: httpx.Client) -> None:
-    """The first commit has no parent, its branch becomes the default, and an update with any sha is fine."""
+    """The first commit has no parent, its branch becomes the default, and an update with any sha succeeds."""
     repository = make_files_repository(clients, None, "empty")
     address = "/repos/ada/empty/contents"
     gone = ada.request("DELETE", f"{address}/x", json={"sha": ZERO})
@@ -328,16 +272,16 @@ def test_an_empty_repository_gets_its_first_commit(clients: ServiceClients, ada:
     assert response.json()["commit"]["parents"] == []
     found_repository = find_repository(clients.database, "ada", "empty")
     assert (found_repository.is_empty, found_repository.default_branch) == (False, "trunk")
-    assert git(folder(clients, repository), "symbolic-ref", "HEAD").strip() == "refs/heads/trunk"
+    assert git_in(folder_of(clients, repository), "symbolic-ref", "HEAD").strip() == "refs/heads/trunk"
     assert ada.post(f"{address}/y", json={"content": ""}).status_code == 201
 
 
 def test_a_missing_file_or_a_wrong_sha_is_refused(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """A missing path is 404; another sha, none at all, or another commit is 422, with both sides told."""
-    repository_folder = folder(clients, ship)
-    hull = sha(ada, repository_folder, "src/hull.txt")
+    """A missing path gives 404; a wrong sha gives 422 with both values, and a missing one gives 422."""
+    repository_folder = folder_of(clients, ship)
+    hull = object_at(repository_folder, "src/hull.txt")
     body = {"content": "", "sha": hull}
     assert_refused(ada.put(f"{SHIP}/nope", json=body), 404, "object does not exist [id: , rel_path: nope]")
     assert_refused(ada.put(f"{SHIP}/no/pe", json=body), 404, "object does not exist [id: , rel_path: no]")
@@ -358,13 +302,13 @@ def test_a_missing_file_or_a_wrong_sha_is_refused(
 
 
 def test_last_commit_id_replaces_the_sha(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """The path must be unchanged since that commit."""
-    repository_folder = folder(clients, ship)
-    first = git(repository_folder, "rev-parse", "main").strip()
+    """An update with `last_commit_id` is refused if the path has changed since that commit."""
+    repository_folder = folder_of(clients, ship)
+    first = git_in(repository_folder, "rev-parse", "main").strip()
     assert ada.post(f"{SHIP}/other", json={"content": ""}).status_code == 201
     body = {"content": encoded("1"), "last_commit_id": first}
     assert ada.put(f"{SHIP}/README.md", json=body).status_code == 200
-    head = git(repository_folder, "rev-parse", "main").strip()
+    head = git_in(repository_folder, "rev-parse", "main").strip()
     text = f"commit id does not match [given: {first}, expected: {head}]"
     assert_refused(ada.put(f"{SHIP}/README.md", json=body), 422, text)
     text = f"commit id does not match [given: -x, expected: {head}]"
@@ -372,14 +316,14 @@ def test_last_commit_id_replaces_the_sha(clients: ServiceClients, ada: httpx.Cli
 
 
 def test_conflicting_paths_are_reported(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """A file, a link, a directory or a submodule where something else should be."""
-    place = folder(clients, ship)
+    """A file, a link, a directory or a submodule in place of the new file is named in the error."""
+    place = folder_of(clients, ship)
     link = {"operation": "create", "path": "link", "content": encoded("run.sh"), "mode": "120000"}
     assert ada.post(SHIP, json={"files": [link]}).status_code == 201
-    tree = git(place, "ls-tree", "main") + f"160000 commit {'1' * 40}\tsub\n"
-    made_tree = git(place, "mktree", given=tree.encode()).strip()
+    tree = git_in(place, "ls-tree", "main") + f"160000 commit {'1' * 40}\tsub\n"
+    made_tree = git_in(place, "mktree", given=tree.encode()).strip()
     identity = ["-c", "user.name=x", "-c", "user.email=x@y"]
-    commit = git(place, *identity, "commit-tree", made_tree, "-p", "main", "-m", "sub")
+    commit = git_in(place, *identity, "commit-tree", made_tree, "-p", "main", "-m", "sub")
     place.set_branch("main", commit.strip())
 
     def create(path: str, **more: str) -> httpx.Response:
@@ -392,25 +336,25 @@ def test_conflicting_paths_are_reported(clients: ServiceClients, ada: httpx.Clie
     assert_refused(create("link"), 422, f"a symbolic link {in_the_way} subdirectory [path: link]")
     assert_refused(create("src"), 422, f"a directory {in_the_way} file [path: src]")
     assert_refused(create("README.md"), 422, "repository file already exists [path: README.md]")
-    tree_id = sha(ada, place, "src")
+    tree_id = object_at(place, "src")
     gone = ada.request("DELETE", f"{SHIP}/src", json={"sha": tree_id})
     assert_refused(gone, 422, "path is a directory, and only files can be changed [path: src]")
     assert ada.request("DELETE", f"{SHIP}/sub", json={"sha": "1" * 40}).status_code == 200
-    entry = {"operation": "rename", "path": "run.sh", "from_path": "run.sh", "sha": sha(ada, place, "run.sh")}
+    entry = {"operation": "rename", "path": "run.sh", "from_path": "run.sh", "sha": object_at(place, "run.sh")}
     assert_refused(ada.post(SHIP, json={"files": [entry]}), 422, "repository file already exists [path: run.sh]")
     entry = {**entry, "path": "README.md"}
     assert_refused(
         ada.post(SHIP, json={"files": [entry]}), 422, "repository file already exists [path: README.md]"
     )
-    assert git(place, "fsck", "--strict") == ""
+    assert git_in(place, "fsck", "--strict") == ""
 
 
 def test_changes_of_one_request_may_not_conflict(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """The same path twice, and a file where the same request needs a directory, are refused; nothing happens."""
-    repository_folder = folder(clients, ship)
-    before = git(repository_folder, "rev-parse", "main")
+    """A request with conflicting paths or an unknown operation is refused, and the branch stays."""
+    repository_folder = folder_of(clients, ship)
+    before = git_in(repository_folder, "rev-parse", "main")
 
     def change(*files: dict[str, str]) -> httpx.Response:
         return ada.post(SHIP, json={"files": list(files)})
@@ -421,7 +365,7 @@ def test_changes_of_one_request_may_not_conflict(
     text = "exists where you’re trying to create a"  # noqa: RUF001
     assert_refused(change(new, below), 422, f"a file {text} subdirectory [path: x]")
     assert_refused(change(below, new), 422, f"a directory {text} file [path: x]")
-    old = {"path": "run.sh", "sha": sha(ada, repository_folder, "run.sh")}
+    old = {"path": "run.sh", "sha": object_at(repository_folder, "run.sh")}
     gone = {"operation": "delete", **old}
     assert_refused(change(gone, {**new, "path": "run.sh"}), 422, "repository file already exists [path: run.sh]")
     assert_refused(change(gone, gone), 422, "path is changed more than once in one request [path: run.sh]")
@@ -436,7 +380,7 @@ def test_changes_of_one_request_may_not_conflict(
     assert_refused(change({"operation": "create"}), 422, "[Path]: Required")
     assert_refused(change({"path": "x"}), 422, "[Operation]: Required")
     assert_refused(change({**new, "path": "x" * 501}), 422, "[Path]: MaxSize")
-    assert git(repository_folder, "rev-parse", "main") == before
+    assert git_in(repository_folder, "rev-parse", "main") == before
 
 
 @pytest.mark.parametrize(
@@ -461,7 +405,7 @@ def test_changes_of_one_request_may_not_conflict(
 def test_paths_git_refuses_are_refused(
     clients: ServiceClients, ada: httpx.Client, ship: Repository, path: str
 ) -> None:
-    """In the body and in the address alike."""
+    """A path that git refuses is an error in the body and in the URL."""
     del clients, ship
     entry = {"operation": "create", "path": path, "content": ""}
     response = ada.post(SHIP, json={"files": [entry]})
@@ -477,13 +421,13 @@ def test_paths_git_refuses_are_refused(
 def test_a_name_that_is_not_utf8_can_be_changed_and_deleted(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """A repository can have such names, and whoever finds one here can be rid of it; nobody makes another."""
-    repository_folder = folder(clients, ship)
-    blob = git(repository_folder, "rev-parse", "main:README.md").strip()
+    """A file whose name is not UTF-8 can be read, changed and deleted, but not created."""
+    repository_folder = folder_of(clients, ship)
+    blob = git_in(repository_folder, "rev-parse", "main:README.md").strip()
     entry = f"100644 blob {blob}\t".encode() + b"caf\xe9"
     who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    tree = git(repository_folder, "mktree", given=entry + b"\n").strip()
-    commit = git(repository_folder, *who, "commit-tree", "-m", "odd", tree, "-p", "main").strip()
+    tree = git_in(repository_folder, "mktree", given=entry + b"\n").strip()
+    commit = git_in(repository_folder, *who, "commit-tree", "-m", "odd", tree, "-p", "main").strip()
     repository_folder.set_branch("odd", commit)
 
     listed = ada.get(f"{SHIP}?ref=odd").json()
@@ -505,18 +449,18 @@ def test_a_name_that_is_not_utf8_can_be_changed_and_deleted(
         "caf\ufffd",
         "Update caf\ufffd\n",
     )
-    assert git(repository_folder, "show", "odd:caf\udce9") == "other"
+    assert git_in(repository_folder, "show", "odd:caf\udce9") == "other"
     sent = {"branch": "odd", "sha": changed.json()["content"]["sha"]}
     assert ada.request("DELETE", f"{SHIP}/caf%E9", json=sent).status_code == 200
-    assert git(repository_folder, "ls-tree", "odd") == ""
+    assert git_in(repository_folder, "ls-tree", "odd") == ""
 
 
 def test_a_path_is_cleaned_first(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """Slashes too many and dots lead where they would on a disk, but never above the root."""
+    """Repeated slashes and dot segments are resolved, and never lead above the root."""
     entry = {"operation": "create", "path": "/a//./b/../../../c/", "content": encoded("c")}
     response = ada.post(SHIP, json={"files": [entry]})
     assert response.json()["files"][0]["path"] == "c"
-    assert git(folder(clients, ship), "show", "main:c") == "c"
+    assert git_in(folder_of(clients, ship), "show", "main:c") == "c"
 
 
 @pytest.mark.parametrize(
@@ -536,23 +480,23 @@ def test_a_path_is_cleaned_first(clients: ServiceClients, ada: httpx.Client, shi
 def test_base64_is_strict(
     clients: ServiceClients, ada: httpx.Client, ship: Repository, text: str, byte: int
 ) -> None:
-    """Padding is needed, and the first byte that is wrong is told."""
+    """Missing padding and invalid characters are refused with the position of the first invalid byte."""
     del clients, ship
     response = ada.post(f"{SHIP}/b", json={"content": text})
     assert_refused(response, 422, f"illegal base64 data at input byte {byte}")
 
 
 def test_base64_may_come_in_lines(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """Line ends do not count."""
+    """Line ends in base64 are ignored."""
     response = ada.post(f"{SHIP}/b", json={"content": "YW\r\nJj\nZA==\n"})
     assert response.status_code == 201
-    assert git(folder(clients, ship), "show", "main:b") == "abcd"
+    assert git_in(folder_of(clients, ship), "show", "main:b") == "abcd"
 
 
 def test_writing_contents_requires_write_access(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """Strangers are asked who they are, readers refused, writers and administrators let; archives are closed."""
+    """Anonymous clients get 401, readers 403, writers and administrators succeed, and archives give 423."""
     bob, eve = clients.account("bob"), clients.account("eve")
     let_in(clients.database, ship, bob, WRITE)
     let_in(clients.database, ship, eve, READ)
@@ -573,7 +517,7 @@ def test_writing_contents_requires_write_access(
 def test_a_protected_branch_accepts_only_permitted_writers(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """Whoever may not push may not commit; protected files stay, unprotected ones may be changed by anybody."""
+    """Only users who may push may commit; nobody changes protected files, every writer unprotected ones."""
     bob = clients.account("bob")
     let_in(clients.database, ship, bob, WRITE)
     rule = {
@@ -618,7 +562,7 @@ def test_a_protected_branch_accepts_only_permitted_writers(
 def test_invalid_options_are_named(
     clients: ServiceClients, ada: httpx.Client, ship: Repository, body: dict[str, Any], message: str | None
 ) -> None:
-    """Each is an error of the caller's, never of ours."""
+    """Each invalid option is a client error, and never a server error."""
     del clients, ship
     response = ada.post(f"{SHIP}/x", json={"content": "", **body})
     assert response.status_code in {404, 409, 422}
@@ -629,10 +573,10 @@ def test_invalid_options_are_named(
 def test_the_same_content_again_is_a_commit_of_its_own(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """The tree stays, and what was not changed keeps its last commit."""
-    repository_folder = folder(clients, ship)
-    before = git(repository_folder, "rev-parse", "main").strip()
-    body = {"content": encoded("# ship\n"), "sha": sha(ada, repository_folder, "README.md")}
+    """A commit is created although the tree is the same, and the file keeps its last commit."""
+    repository_folder = folder_of(clients, ship)
+    before = git_in(repository_folder, "rev-parse", "main").strip()
+    body = {"content": encoded("# ship\n"), "sha": object_at(repository_folder, "README.md")}
     response = ada.put(f"{SHIP}/README.md", json=body)
     assert response.status_code == 200
     assert response.json()["commit"]["sha"] != before
@@ -646,16 +590,16 @@ def test_the_same_content_again_is_a_commit_of_its_own(
 
 
 def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """It shows the commit and the tree that would be, refuses what would be refused, and leaves nothing behind."""
-    repository_folder = folder(clients, ship)
-    before = git(repository_folder, "for-each-ref")
-    objects = git(repository_folder, "count-objects", "-v")
+    """A dry run returns the commit and errors of a real one, and stores no refs, objects and events."""
+    repository_folder = folder_of(clients, ship)
+    before = git_in(repository_folder, "for-each-ref")
+    objects = git_in(repository_folder, "count-objects", "-v")
     events = recorded_events(clients.database)
     body = {"content": encoded("x"), "dry_run": True}
     response = ada.post(f"{SHIP}/d/x", json=body)
     assert response.status_code == 201
     assert response.json()["content"]["path"] == "d/x"
-    assert git(repository_folder, "for-each-ref") == before
+    assert git_in(repository_folder, "for-each-ref") == before
     assert recorded_events(clients.database) == events
     assert_refused(
         ada.post(f"{SHIP}/README.md", json=body), 422, "repository file already exists [path: README.md]"
@@ -663,7 +607,7 @@ def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, s
     large = ada.put("/repos/ada/ship/raw/large?dry_run=true", content=b"x" * 200_000)
     link = ada.post(f"{SHIP}/link", json={**body, "mode": "120000", "new_branch": "other"})
     assert (large.json()["content"]["size"], link.json()["content"]["target"]) == (200_000, "x")
-    assert git(repository_folder, "count-objects", "-v") == objects
+    assert git_in(repository_folder, "count-objects", "-v") == objects
     real = ada.post(f"{SHIP}/d/x", json={"content": encoded("x")}).json()
     assert real["commit"]["tree"] == response.json()["commit"]["tree"]
     shape = response.json()["content"]
@@ -671,19 +615,19 @@ def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, s
     assert {**real["content"], **{key: shape[key] for key in again}} == shape
     empty = make_files_repository(clients, None, "empty")
     assert ada.post("/repos/ada/empty/contents/x", json=body).status_code == 201
-    assert git(folder(clients, empty), "for-each-ref") == ""
+    assert git_in(folder_of(clients, empty), "for-each-ref") == ""
 
 
 def test_a_dry_run_checks_the_rules_and_stores_no_large_file(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """What a push would be refused for, a dry run is; a large file is shown as its pointer."""
-    repository_folder = folder(clients, ship)
+    """A dry run is refused by branch protection, and returns a large file as its LFS pointer."""
+    repository_folder = folder_of(clients, ship)
     attributes = {"content": encoded("*.bin filter=lfs\n")}
     assert ada.post(f"{SHIP}/.gitattributes", json=attributes).status_code == 201
     rule = {"rule_name": "kept/*", "enable_push": True, "protected_file_patterns": "src/hull.txt"}
     assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
-    objects = git(repository_folder, "count-objects", "-v")
+    objects = git_in(repository_folder, "count-objects", "-v")
 
     def tried(path: str, **options: object) -> httpx.Response:
         return ada.post(f"{SHIP}/{path}", json={"content": encoded("large"), "dry_run": True, **options})
@@ -691,25 +635,25 @@ def test_a_dry_run_checks_the_rules_and_stores_no_large_file(
     pointer = tried("x.bin").json()["content"]
     assert (pointer["lfs_size"], pointer["encoding"]) == (5, "base64")
     assert tried("y.bin", new_branch="kept/a").status_code == 201
-    body = {"operation": "delete", "path": "src/hull.txt", "sha": sha(ada, repository_folder, "src/hull.txt")}
+    body = {"operation": "delete", "path": "src/hull.txt", "sha": object_at(repository_folder, "src/hull.txt")}
     response = ada.post(SHIP, json={"files": [body], "new_branch": "kept/a", "dry_run": True})
     assert_refused(response, 403, "Branch kept/a is protected from changing file src/hull.txt")
-    assert git(repository_folder, "count-objects", "-v") == objects
+    assert git_in(repository_folder, "count-objects", "-v") == objects
     assert not list((clients.service.settings.data / "lfs").rglob("*"))
 
 
 def test_a_commit_requires_the_expected_head(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """Only on top of the commit the caller knows."""
-    head = git(folder(clients, ship), "rev-parse", "main").strip()
+    """A commit with an `expected_head` is refused with 409 if the branch has moved since then."""
+    head = git_in(folder_of(clients, ship), "rev-parse", "main").strip()
     body = {"content": "", "expected_head": head}
     assert ada.post(f"{SHIP}/x", json=body).status_code == 201
-    now = git(folder(clients, ship), "rev-parse", "main").strip()
+    now = git_in(folder_of(clients, ship), "rev-parse", "main").strip()
     assert_refused(ada.post(f"{SHIP}/y", json=body), 409, f"the branch main is at {now}, not at {head}")
 
 
 def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """The same key and body answer the same commit, another body is refused, another person's key is another."""
-    repository_folder = folder(clients, ship)
+    """The same key and body return the same commit, another body is refused, and users have separate keys."""
+    repository_folder = folder_of(clients, ship)
     body = {"content": encoded("x")}
     key = {"Idempotency-Key": "7f3a"}
     first = ada.post(f"{SHIP}/x", json=body, headers=key)
@@ -717,7 +661,7 @@ def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx
     again = ada.post(f"{SHIP}/x", json=body, headers=key)
     assert again.status_code == 201
     assert again.json() == first.json()
-    assert git(repository_folder, "rev-list", "--count", "main").strip() == "2"
+    assert git_in(repository_folder, "rev-list", "--count", "main").strip() == "2"
     other = ada.post(f"{SHIP}/y", json=body, headers=key)
     assert_refused(other, 422, "the Idempotency-Key was used for another request")
     assert clients.admin.post(f"{SHIP}/z", json=body, headers=key).status_code == 201
@@ -728,7 +672,7 @@ def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx
 def test_a_huge_body_is_refused_before_it_is_read(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """A gigabyte is announced; not a byte of it has to be sent."""
+    """A Content-Length of 1 GiB is refused with 413 before any of the body is sent."""
     del ship
     token = ada.headers["Authorization"]
     with socket.create_connection(("127.0.0.1", urlsplit(clients.service.url).port), timeout=10) as connection:
@@ -738,14 +682,14 @@ def test_a_huge_body_is_refused_before_it_is_read(
 
 
 def test_a_name_may_have_line_breaks_in_it(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """Git takes it, so it is made, read, listed, changed, renamed and deleted like any other."""
-    repository_folder = folder(clients, ship)
+    """A file name with a line break can be created, read, listed, renamed and deleted."""
+    repository_folder = folder_of(clients, ship)
     name, escaped = "two\nlines\t.txt", "two%0Alines%09.txt"
     response = ada.post(f"{SHIP}/src/{escaped}", json={"content": encoded("one")})
     assert response.status_code == 201, response.text
     assert (response.json()["content"]["name"], response.json()["content"]["path"]) == (name, f"src/{name}")
     assert response.json()["commit"]["message"] == 'Add "src/two\\nlines\\t.txt"\n'
-    assert f"src/{name}" in git(repository_folder, "ls-tree", "-rz", "--name-only", "main").split("\0")
+    assert f"src/{name}" in git_in(repository_folder, "ls-tree", "-rz", "--name-only", "main").split("\0")
     result = ada.get(f"{SHIP}/src/{escaped}").json()
     assert (result["path"], base64.b64decode(result["content"])) == (f"src/{name}", b"one")
     assert name in [entry["name"] for entry in ada.get(f"{SHIP}/src").json()]
@@ -766,4 +710,4 @@ def test_a_name_may_have_line_breaks_in_it(clients: ServiceClients, ada: httpx.C
     assert moved.status_code == 200, moved.text
     gone = ada.request("DELETE", f"{SHIP}/src/three%0Alines", json={"sha": moved.json()["content"]["sha"]})
     assert gone.status_code == 200
-    assert "\n" not in git(repository_folder, "ls-tree", "-rz", "--name-only", "main")
+    assert "\n" not in git_in(repository_folder, "ls-tree", "-rz", "--name-only", "main")

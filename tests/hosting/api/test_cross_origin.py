@@ -1,4 +1,4 @@
-"""Scripts of other sites and the API."""
+"""Cross-origin resource sharing (CORS) of the API."""
 
 import anyio
 import pytest
@@ -29,7 +29,7 @@ def response_headers(origins: str, origin: str | None, method: str = "GET") -> d
 
 
 def test_scripts_of_other_sites_may_send_requests_without_cookies(clients: ServiceClients) -> None:
-    """A preflight says what is allowed."""
+    """A preflight allows any origin and the Authorization header, but no credentials."""
     preflight = clients.anonymous.options("/user", headers={"Origin": "https://app.example"})
     assert preflight.status_code == 204
     assert preflight.headers["access-control-allow-origin"] == "*"
@@ -40,7 +40,7 @@ def test_scripts_of_other_sites_may_send_requests_without_cookies(clients: Servi
 
 
 def test_only_origins_of_the_settings_are_allowed() -> None:
-    """A cache keeps the responses to different origins apart."""
+    """An allowed origin is returned with `Vary: Origin`, so that caches keep the responses apart."""
     origins = "https://a.example, https://b.example"
     expected = {"access-control-allow-origin": "https://b.example", "vary": "Origin"}
     assert response_headers(origins, "https://b.example") == expected
@@ -50,12 +50,12 @@ def test_only_origins_of_the_settings_are_allowed() -> None:
 
 @pytest.mark.parametrize("origin", ["https://a.example", "null"])
 def test_any_origin_may_be_allowed(origin: str) -> None:
-    """The response is then the same for all."""
+    """With `*` in the settings the response is the same for all origins."""
     assert response_headers("*", origin) == {"access-control-allow-origin": "*"}
 
 
 def test_a_preflight_response_lists_methods_and_headers() -> None:
-    """Unless its origin is unknown."""
+    """A preflight of an allowed origin lists methods and headers; one of another origin has no such headers."""
     headers = response_headers("https://a.example", "https://a.example", "OPTIONS")
     assert "PATCH" in headers["access-control-allow-methods"]
     assert "Sudo" in headers["access-control-allow-headers"]

@@ -1,4 +1,4 @@
-"""Issues and comments that mention an issue are on its timeline, for those who may read them."""
+"""Cross-references between issues on their timelines, and who may see them."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def timeline(client: httpx.Client, number: int = 1, **query: str) -> list[dict[s
 
 
 def test_each_text_that_mentions_an_issue_is_on_its_timeline(clients: ServiceClients, ada: httpx.Client) -> None:
-    """With what mentions it where clients look for it; the issue itself stays as it was."""
+    """Each entry has the issue, pull request or comment that mentions the issue, which itself is unchanged."""
     issue = post_issue(ada)
     post_issue(ada, title="Pump", body="Because of #1")
     pull = {"title": "Plug", "body": "Fixes #1", "head": "fix", "base": "main"}
@@ -48,7 +48,7 @@ def test_each_text_that_mentions_an_issue_is_on_its_timeline(clients: ServiceCli
 
 
 def test_a_pull_request_closes_issues_from_the_default_branch_alone(ada: httpx.Client) -> None:
-    """Whatever it says, it does nothing to an issue when it is merged into another branch."""
+    """A closing keyword of a pull request has an effect only while its base is the default branch."""
     post_issue(ada)
     pull = {"title": "Fixes #1", "head": "fix", "base": "other"}
     assert ada.post(f"{AT}/pulls", json=pull).status_code == 201
@@ -60,7 +60,7 @@ def test_a_pull_request_closes_issues_from_the_default_branch_alone(ada: httpx.C
 
 
 def test_a_review_mentions_issues_on_its_lines(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Each text has its entry, and one is shown; it goes with the review."""
+    """Mentions in a review count once it is submitted; a timeline shows one of several, until it is deleted."""
     post_issue(ada)
     post_issue(ada)
     assert ada.post(f"{AT}/pulls", json={"title": "t", "head": "fix", "base": "main"}).status_code == 201
@@ -89,7 +89,7 @@ def test_a_review_mentions_issues_on_its_lines(ada: httpx.Client, clients: Servi
 def test_mentions_in_private_repositories_are_hidden(
     clients: ServiceClients, ada: httpx.Client, *, as_comment: bool
 ) -> None:
-    """Neither that there is something, nor how much; who may read it sees it like everything else."""
+    """Only users who may read the private repository see the mention; `updated_at` does not reveal it either."""
     bob, eve = make_people(clients.database, "bob", "eve")
     owner = clients.account("ida")
     secret = make_repository(clients.database, owner, "secret", is_private=True)
@@ -121,7 +121,7 @@ def test_mentions_in_private_repositories_are_hidden(
 
 
 def test_pages_of_a_timeline_leave_out_what_is_hidden(clients: ServiceClients, ada: httpx.Client) -> None:
-    """So that every page is full, and the last one is where the total says."""
+    """Hidden entries do not count towards a page, so every page but the last one is full."""
     owner = clients.account("ida")
     with_branches(clients, make_repository(clients.database, owner, "secret", is_private=True))
     assert ada.put(f"{AT}/collaborators/ida", json={"permission": "write"}).status_code == 204

@@ -1,4 +1,4 @@
-"""What blocks an issue and what it blocks, through the API: who sees what, who may change what."""
+"""The issue dependency endpoints: cycles, permissions, pages and timelines."""
 
 import itertools
 import threading
@@ -75,7 +75,7 @@ def ada(ada: httpx.Client) -> httpx.Client:
 
 
 def test_the_six_endpoints_agree_about_one_relation(ada: httpx.Client) -> None:
-    """Made and removed from either side, seen from both, and the answer is the issue of the path."""
+    """A dependency is created, deleted and listed from both sides; the response is the issue of the path."""
     response = linked(ada, f"{SHIP}/1", 2)
     assert (response.status_code, response.json()["number"], response.json()["blocked_by_count"]) == (201, 1, 1)
     assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [2]
@@ -92,7 +92,7 @@ def test_the_six_endpoints_agree_about_one_relation(ada: httpx.Client) -> None:
 
 
 def test_a_cycle_is_refused_and_its_path_is_shown(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Whatever its length; nothing is changed."""
+    """A cycle of any length is refused with 409 by all three endpoints, and nothing is stored."""
     for length in range(1, 6):
         if length > 1:
             assert linked(ada, f"{SHIP}/{length - 1}", length).status_code == 201
@@ -108,7 +108,7 @@ def test_a_cycle_is_refused_and_its_path_is_shown(clients: ServiceClients, ada: 
 
 
 def test_a_long_cycle_is_shown_in_part(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Its beginning and its end: the answer does not grow with the circle."""
+    """The path of a long cycle is shortened to 20 issues."""
     repository = find_repository(clients.database, "ada", "ship")
     issues = open_many(clients.database, repository, find_user(clients.database, "ada"), 400)
     relate(clients.database, list(itertools.pairwise(issue.id for issue in issues)))
@@ -123,7 +123,7 @@ def test_a_long_cycle_is_shown_in_part(clients: ServiceClients, ada: httpx.Clien
 
 
 def test_unreadable_dependents_are_neither_listed_nor_counted(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Nor does it leave a gap in a page, or a page at the end."""
+    """Unreadable dependents leave no gaps in pages, and are in no total, no link and no `blocking_count`."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)
     hidden = open_many(clients.database, secret, bob, 40)
@@ -145,7 +145,7 @@ def test_unreadable_dependents_are_neither_listed_nor_counted(clients: ServiceCl
 
 
 def test_adding_a_dependency_twice_is_refused(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A relation that is there (409), and one that is not (404), with the ids of both."""
+    """A duplicate gives 409 and a missing dependency 404, both with the ids of the issues."""
     ids = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2)]
     named = f"[issue id: {ids[0]}, dependency id: {ids[1]}]"
     assert (
@@ -159,8 +159,8 @@ def test_adding_a_dependency_twice_is_refused(clients: ServiceClients, ada: http
     ] == ["added"]
 
 
-def test_an_unknown_issue_cannot_be_a_blocker(ada: httpx.Client) -> None:
-    """Also when its number is none."""
+def test_an_unknown_issue_has_no_dependencies(ada: httpx.Client) -> None:
+    """An issue that does not exist is a 404 in the path and as the other side; in the path, so is no number."""
     for index, said in (("99", "issue does not exist"), ("x", "not found"), ("9" * 30, "not found")):
         for side in ("dependencies", "blocks"):
             assert message(ada.get(f"{SHIP}/{index}/{side}"), 404).startswith(said)
@@ -168,10 +168,12 @@ def test_an_unknown_issue_cannot_be_a_blocker(ada: httpx.Client) -> None:
             assert message(removed(ada, f"{SHIP}/{index}/{side}", index=1), 404).startswith(said)
         assert message(ada.put(f"{SHIP}/{index}/dependencies", json=[]), 404).startswith(said)
         assert message(ada.get(f"{SHIP}/{index}/dependencies/graph"), 404).startswith(said)
+    for side in ("dependencies", "blocks"):
+        assert message(ada.post(f"{SHIP}/1/{side}", json={"index": 99}), 404).startswith("issue does not exist")
 
 
 def test_pages_of_blockers_and_of_what_is_blocked_differ(clients: ServiceClients) -> None:
-    """A page of blockers has 50 at most and one of what is blocked as many as one likes, but not one."""
+    """A page of blockers has at most 50 issues; one of blocked issues has no maximum, and ignores a limit of 1."""
     account = clients.account("ada")
     repository = make_repository(clients.database, account)
     ada = clients.with_token(account)
@@ -209,7 +211,7 @@ def test_pages_of_blockers_and_of_what_is_blocked_differ(clients: ServiceClients
 
 
 def test_blockers_of_the_same_repository_come_first(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Then by repository, oldest first, and within each the newest first; the same for what is blocked."""
+    """Other repositories follow, oldest first, and within each one the newest issue is first."""
     account = find_user(clients.database, "ada")
     repositories = [make_repository(clients.database, account, name) for name in ("zebra", "aardvark")]
     others = [open_many(clients.database, repository, account, 2) for repository in repositories]
@@ -233,7 +235,7 @@ ROLES = ("nothing", "read", "write")
 
 @pytest.mark.parametrize("kind", ["issue", "pull"])
 def test_each_role_sees_exactly_the_issues_it_may_read(clients: ServiceClients, kind: str) -> None:
-    """Nine people, each with nothing, read or write on the target's and on the blocker's repository."""
+    """Nine users have no, read or write access to the repositories of the target and of the blocker."""
     owner = clients.account("owner")
     repositories = [
         make_repository(clients.database, owner, name, is_private=True) for name in ("target", "blocker")
@@ -296,7 +298,7 @@ def test_each_role_sees_exactly_the_issues_it_may_read(clients: ServiceClients, 
 
 
 def test_dependencies_of_pull_requests_require_their_own_unit(clients: ServiceClients) -> None:
-    """Who may read issues only finds no pull request, as a blocker, as a target or in a path."""
+    """A user who may read only issues cannot link a pull request, and sees a blocking one without its id."""
     owner, eve = clients.account("owner"), clients.account("eve")
     guild = make_organization(clients.database, "guild", owner)
     repository = make_repository(clients.database, guild, "ship", is_private=True)
@@ -319,7 +321,7 @@ def test_dependencies_of_pull_requests_require_their_own_unit(clients: ServiceCl
 
 
 def test_archived_and_disabled_targets_are_not_found(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A blocker's repository may be archived; lists of what is blocked do not ask for the switch."""
+    """The repository of a blocker may be archived, and lists of blocked issues ignore the setting."""
     make_repository(clients.database, find_user(clients.database, "ada"), "boat")
     ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
     boat = {"index": 1, "owner": "ada", "name": "boat"}
@@ -354,7 +356,7 @@ def test_archived_and_disabled_targets_are_not_found(clients: ServiceClients, ad
 
 
 def test_anonymous_clients_may_read_and_not_write(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Asked for a name before the body is looked at."""
+    """An anonymous write gives 401 before the body is parsed."""
     linked(ada, f"{SHIP}/1", 2)
     assert numbers(clients.anonymous.get(f"{SHIP}/1/dependencies")) == [2]
     assert numbers(clients.anonymous.get(f"{SHIP}/2/blocks")) == [1]
@@ -367,17 +369,17 @@ def test_anonymous_clients_may_read_and_not_write(clients: ServiceClients, ada: 
 
 
 class TestOneRepository:
-    """Where issues may not depend on those of other repositories."""
+    """Tests with dependencies between repositories disabled."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
-        """Switch it off."""
+        """Disable dependencies between repositories."""
         return type(settings)(
             data=settings.data, database_url=settings.database_url, allow_cross_repository_dependencies=False
         )
 
     def test_issues_of_others_are_refused_with_a_message(self, clients: ServiceClients, ada: httpx.Client) -> None:
-        """Also a missing repository, and the same one in another case; existing dependencies are listed."""
+        """Another repository, a missing one or another spelling is refused; stored dependencies are listed."""
         boat = make_repository(clients.database, find_user(clients.database, "ada"), "boat")
         [other] = open_many(clients.database, boat, find_user(clients.database, "ada"), 1)
         mine = ada.get(f"{SHIP}/1").json()["id"]
@@ -400,7 +402,7 @@ class TestOneRepository:
 
 
 def test_a_list_takes_at_most_seven_queries(clients: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is asking, where, whether they may, and fifty blockers in twenty repositories with all they have."""
+    """A page of fifty blockers in twenty repositories, with labels and assignees, takes at most seven queries."""
     ada, eve = clients.account("ada"), clients.account("eve")
     guild = make_organization(clients.database, "guild", ada)
     ship = make_repository(clients.database, ada, is_private=True)
@@ -438,7 +440,7 @@ def test_a_list_takes_at_most_seven_queries(clients: ServiceClients, monkeypatch
 def test_unreadable_issues_are_not_named_in_the_path_of_a_cycle(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """Neither where it is nor how many of them there are."""
+    """Consecutive unreadable issues are one HIDDEN in the path, which hides where and how many they are."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)
     hidden = open_many(clients.database, secret, bob, 3)
@@ -452,7 +454,7 @@ def test_unreadable_issues_are_not_named_in_the_path_of_a_cycle(
 
 
 def test_an_issue_closes_when_nothing_blocks_it(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Not before, by whichever endpoint, and nothing else of the request is done; the switch lifts it."""
+    """Closing a blocked issue or pull request gives 412 and changes nothing, unless dependencies are disabled."""
     linked(ada, f"{SHIP}/1", 2)
     posted_message = "cannot close this issue or pull request because it still has open dependencies"
     assert message(ada.patch(f"{SHIP}/1", json={"state": "closed", "title": "Other"}), 412) == posted_message
@@ -475,7 +477,7 @@ def test_an_issue_closes_when_nothing_blocks_it(clients: ServiceClients, ada: ht
 
 
 def test_both_timelines_show_a_dependency(clients: ServiceClients, ada: httpx.Client) -> None:
-    """With the other issue, as far as whoever looks may read it, and nothing once that is gone."""
+    """Both timelines show the other issue, as HIDDEN to those who may not read it, and null once it is deleted."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)
     open_many(clients.database, secret, bob, 1)
@@ -502,7 +504,7 @@ def test_both_timelines_show_a_dependency(clients: ServiceClients, ada: httpx.Cl
 
 
 def test_the_whole_list_is_set_at_once(clients: ServiceClients, ada: httpx.Client) -> None:
-    """As an object or as a list alone; what is wrong with one of them undoes all."""
+    """PUT takes an object or a list, and one invalid entry leaves all dependencies unchanged."""
     linked(ada, f"{SHIP}/1", 2)
     linked(ada, f"{SHIP}/1", 3)
     response = ada.put(f"{SHIP}/1/dependencies", json={"dependencies": [{"index": 3}, {"index": 4}, {"index": 4}]})
@@ -531,7 +533,7 @@ def test_the_whole_list_is_set_at_once(clients: ServiceClients, ada: httpx.Clien
 
 
 def test_setting_the_list_leaves_what_the_caller_cannot_read(clients: ServiceClients, ada: httpx.Client) -> None:
-    """They could not have named it, nor removed it by itself."""
+    """PUT keeps blockers that the caller cannot read, since they could neither name nor remove them."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)
     [hidden] = open_many(clients.database, secret, bob, 1)
@@ -543,7 +545,7 @@ def test_setting_the_list_leaves_what_the_caller_cannot_read(clients: ServiceCli
 
 
 def test_ready_issues_are_open_and_wait_for_nothing_open(clients: ServiceClients, ada: httpx.Client) -> None:
-    """And the total counts them; where dependencies are switched off nothing waits."""
+    """The filter `ready` applies to pages and totals; if dependencies are disabled, all open issues are ready."""
     linked(ada, f"{SHIP}/1", 2)
     linked(ada, f"{SHIP}/3", 4)
     linked(ada, f"{SHIP}/3", 5)
@@ -566,7 +568,7 @@ def test_ready_issues_are_open_and_wait_for_nothing_open(clients: ServiceClients
 
 
 def test_concurrent_requests_cannot_create_a_cycle(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Whoever comes second is told of the circle; on either database, again and again."""
+    """If two requests would create a cycle together, exactly one succeeds and the other gets 409."""
     boat = make_repository(clients.database, find_user(clients.database, "ada"), "boat")
     open_many(clients.database, boat, find_user(clients.database, "ada"), 1)
     callers = [clients.with_token(find_user(clients.database, "ada")) for _ in range(2)]

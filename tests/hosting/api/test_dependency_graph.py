@@ -1,4 +1,4 @@
-"""The graph around an issue: both directions, as far as somebody may read."""
+"""The dependency graph of an issue: its depth, its size limit and hidden issues."""
 
 import itertools
 from typing import Any
@@ -42,7 +42,7 @@ def issues(clients: ServiceClients) -> list[Issue]:
 
 @pytest.mark.usefixtures("issues")
 def test_the_graph_contains_dependencies_in_both_directions(clients: ServiceClients) -> None:
-    """Each issue once with its distance, the asked one first; what only shares a blocker is not."""
+    """Each issue is listed once with its distance; an issue that only shares a blocker is not."""
     graph = around(clients.anonymous, f"{SHIP}/1")
     assert [(one["number"], one["depth"]) for one in graph["nodes"]] == [(1, 0), (2, 1), (3, 1), (5, -1), (4, 2)]
     assert [node["key"] for node in graph["nodes"]] == [0, 1, 2, 3, 4]
@@ -68,7 +68,7 @@ def test_the_graph_contains_dependencies_in_both_directions(clients: ServiceClie
 
 @pytest.mark.usefixtures("issues")
 def test_the_depth_limits_the_graph(clients: ServiceClients) -> None:
-    """And says that there is more; nonsense is refused."""
+    """A graph limited by `depth` is marked as truncated, and an invalid depth is refused."""
     near = around(clients.anonymous, f"{SHIP}/1", depth=1)
     assert [node["number"] for node in near["nodes"]] == [1, 2, 3, 5]
     assert near["truncated"] is True
@@ -80,7 +80,7 @@ def test_the_depth_limits_the_graph(clients: ServiceClients) -> None:
 
 
 def test_the_graph_ends_at_hidden_issues(clients: ServiceClients, issues: list[Issue]) -> None:
-    """They have no name, and what lies behind them is not shown unless another way leads there."""
+    """Hidden issues have no names, and issues behind them are shown only if another path leads there."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)
     one, other = open_many(clients.database, secret, bob, 2)
@@ -116,7 +116,7 @@ def test_the_graph_ends_at_hidden_issues(clients: ServiceClients, issues: list[I
 def test_very_large_graphs_are_cut(
     clients: ServiceClients, issues: list[Issue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The nearest are shown."""
+    """A graph beyond the limit has the nearest issues and is marked as truncated."""
     monkeypatch.setattr(dependencies, "GRAPH_NODES", 4)
     graph = around(clients.anonymous, f"{SHIP}/1")
     assert [node["number"] for node in graph["nodes"]] == [1, 2, 3, 5]
@@ -129,7 +129,7 @@ def test_very_large_graphs_are_cut(
 def test_a_long_chain_takes_no_more_queries_than_a_short_one(
     clients: ServiceClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many steps it has."""
+    """A graph of 60 issues takes as many queries as one of three."""
     ada = clients.account("ada")
     created_issues = open_many(clients.database, make_repository(clients.database, ada), ada, 60)
     counts, sizes = [], []

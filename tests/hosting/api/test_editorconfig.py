@@ -1,4 +1,4 @@
-"""What a repository's `.editorconfig` says, over the API."""
+"""The endpoint of `.editorconfig` properties."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ max_line_length = 80
 
 
 def test_the_properties_of_a_file_are_returned(clients: ServiceClients, tmp_path: Path) -> None:
-    """As texts, and only what the definition has; a file nothing is said about is not found."""
+    """Known properties are returned as texts; a file that no section matches is not found."""
     git = make_files(clients, tmp_path)
     response = clients.anonymous.get(f"{AT}/a.py")
     assert (response.status_code, response.json()["message"]) == (
@@ -46,7 +46,7 @@ def test_the_properties_of_a_file_are_returned(clients: ServiceClients, tmp_path
 
 
 def test_an_invalid_editorconfig_is_ignored(clients: ServiceClients, tmp_path: Path) -> None:
-    """One that is too large, no file at all, or takes too long to match."""
+    """A file that is too large or a directory gives 404, and a slow pattern gives 422."""
     git = make_files(clients, tmp_path)
     (git.folder / ".editorconfig").write_bytes(b"[*]\ncharset=x\n" + b"#" * (8 * 2**20))
     commit_all(git, "large")
@@ -65,7 +65,7 @@ def test_an_invalid_editorconfig_is_ignored(clients: ServiceClients, tmp_path: P
 
 
 def test_an_empty_repository_has_no_editorconfig(clients: ServiceClients) -> None:
-    """Nor has one that cannot be seen."""
+    """An empty repository and an unknown repository have no `.editorconfig`."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     assert clients.anonymous.get(f"{AT}/a").json()["message"] == "repository is empty"

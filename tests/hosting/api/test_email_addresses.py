@@ -1,4 +1,4 @@
-"""E-mail addresses of users, through the API."""
+"""The e-mail address endpoints."""
 
 import httpx
 
@@ -19,7 +19,7 @@ def remove(client: httpx.Client, *emails: str) -> int:
 
 
 def test_addresses_are_added_and_removed_beside_the_main_one(clients: ServiceClients) -> None:
-    """The main one is first, and stays."""
+    """The main address is listed first and cannot be removed."""
     ada = clients.user("ada")
     response = ada.post(URL, json={"emails": ["Ada@Work.example", "a@example.net", "ADA@work.example"]})
     assert response.status_code == 201
@@ -36,7 +36,7 @@ def test_addresses_are_added_and_removed_beside_the_main_one(clients: ServiceCli
 
 
 def test_an_address_belongs_to_one_user(clients: ServiceClients) -> None:
-    """Main or not, in any case; all are added or none."""
+    """An address of another user is refused in any case, and then none of the request is added."""
     ada, bob = clients.user("ada"), clients.user("bob")
     assert ada.post(URL, json={"emails": ["shared@example.net"]}).status_code == 201
     for taken in ("Shared@example.net", "ADA@example.org", "bob@example.org"):
@@ -53,7 +53,7 @@ def test_an_address_belongs_to_one_user(clients: ServiceClients) -> None:
 
 
 def test_an_address_can_become_the_main_one(clients: ServiceClients) -> None:
-    """It is listed once then."""
+    """An additional address that becomes the main one is listed only once."""
     ada = clients.user("ada")
     ada.post(URL, json={"emails": ["new@example.net"]})
     edit = {"login_name": "ada", "source_id": 0, "email": "New@example.net"}
@@ -62,7 +62,7 @@ def test_an_address_can_become_the_main_one(clients: ServiceClients) -> None:
 
 
 def test_commits_with_any_address_are_their_users(clients: ServiceClients) -> None:
-    """As with the main one."""
+    """A commit belongs to the user who has its author's address, as long as they have it."""
     ada, bob = clients.user("ada"), clients.user("bob")
     bob.post(URL, json={"emails": ["Bob@work.example"]})
     ada.post("/user/repos", json={"name": "ship"})

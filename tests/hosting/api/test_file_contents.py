@@ -1,4 +1,4 @@
-"""Many files in one answer."""
+"""The endpoint that returns the contents of several files."""
 
 import base64
 import json
@@ -23,12 +23,12 @@ AT = "/repos/ada/Notes/file-contents"
 
 @pytest.fixture
 def git(clients: ServiceClients, tmp_path: Path) -> Git:
-    """Push the repository the tests look at."""
+    """Push the repository that the tests read."""
     return make_files(clients, tmp_path)
 
 
 def fetch(clients: ServiceClients, files: list[Any], **query: str) -> list[Any]:
-    """Ask for some files in both ways, which must agree."""
+    """Request files by GET and by POST, which must return the same."""
     got = clients.anonymous.get(AT, params={"body": json.dumps({"files": files}), **query})
     sent = clients.admin.post(AT, params=query, json={"files": files})
     assert (got.status_code, sent.status_code) == (200, 200)
@@ -38,7 +38,7 @@ def fetch(clients: ServiceClients, files: list[Any], **query: str) -> list[Any]:
 
 
 def test_files_come_in_the_order_asked_for(clients: ServiceClients, git: Git) -> None:
-    """Whole, and null where that cannot be done."""
+    """Files are returned with content, and null for paths that are missing or invalid."""
     result = fetch(clients, ["run", "nothing", "README.md", ".git/config", "a/../run", "run/x", "."])
     assert [item and item["path"] for item in result] == ["run", None, "README.md", None, "run", None, None]
     assert result[2] == shape_of(
@@ -54,7 +54,7 @@ def test_files_come_in_the_order_asked_for(clients: ServiceClients, git: Git) ->
 
 
 def test_directories_have_no_content(clients: ServiceClients, git: Git) -> None:
-    """The root has no name either."""
+    """A directory has no content, and the root has an empty name and path."""
     directory, root = fetch(clients, ["dir", ""])
     assert (directory["type"], directory["content"], directory["encoding"]) == ("dir", None, None)
     assert (root["name"], root["path"], root["type"]) == ("", "", "dir")
@@ -62,7 +62,7 @@ def test_directories_have_no_content(clients: ServiceClients, git: Git) -> None:
 
 
 def test_files_are_read_at_a_ref(clients: ServiceClients, git: Git) -> None:
-    """As everywhere."""
+    """Files are read at the ref of the query, and an unknown ref is not found."""
     (result,) = fetch(clients, ["dir/sub/file.txt"], ref="feature/x")
     assert base64.b64decode(result["content"]) == b"deep\n"
     assert result["url"].endswith("?ref=feature%2Fx")
@@ -70,12 +70,12 @@ def test_files_are_read_at_a_ref(clients: ServiceClients, git: Git) -> None:
 
 
 def test_at_most_thirty_come_at_once(clients: ServiceClients, git: Git) -> None:
-    """Nulls count; the caller asks again for the rest."""
+    """A response has at most thirty entries, and missing files count."""
     assert len(fetch(clients, ["run", "no"] * 20)) == 30
 
 
 def test_the_total_size_is_limited(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Up to the limit, not beyond."""
+    """Files are returned until their total size reaches the limit."""
     monkeypatch.setattr(file_contents, "MOST_BYTES", 28)
     assert [item["path"] for item in fetch(clients, ["README.md", "run", "README.md"])] == ["README.md", "run"]
     monkeypatch.setattr(file_contents, "MOST_BYTES", 27)
@@ -83,7 +83,7 @@ def test_the_total_size_is_limited(clients: ServiceClients, git: Git, monkeypatc
 
 
 def test_an_invalid_body_is_refused(clients: ServiceClients, git: Git) -> None:
-    """In the query it must be JSON, with a list of texts."""
+    """The query parameter `body` must be a JSON object whose `files` are a list of texts."""
     bodies = [None, "", "nonsense", "[]", '{"files": 1}', '{"files": [1]}', '{"files": ["a"]']
     for body in bodies:
         response = clients.anonymous.get(AT, params={} if body is None else {"body": body})
@@ -92,7 +92,7 @@ def test_an_invalid_body_is_refused(clients: ServiceClients, git: Git) -> None:
 
 
 def test_an_empty_request_returns_an_empty_list(clients: ServiceClients, git: Git) -> None:
-    """In a query; a body must have some."""
+    """GET without files returns an empty list; POST without files is refused."""
     for body in ("{}", "null", '{"files": null}', '{"files": []}', '{"other": 1}'):
         response = clients.anonymous.get(AT, params={"body": body})
         assert (response.status_code, response.json()) == (200, [])
@@ -102,13 +102,13 @@ def test_an_empty_request_returns_an_empty_list(clients: ServiceClients, git: Gi
 
 
 def test_a_path_with_a_nul_is_not_found(clients: ServiceClients, git: Git) -> None:
-    """Nothing is found in a query, and a body is refused."""
+    """A path with a NUL character is null in a GET response, and refused in a POST body."""
     assert clients.anonymous.get(AT, params={"body": '{"files": ["a\\u0000b"]}'}).json() == [None]
     assert clients.admin.post(AT, json={"files": ["a\0b"]}).status_code == 422
 
 
 def test_posting_requires_write_access(clients: ServiceClients, git: Git) -> None:
-    """Though it only reads; the other way does not."""
+    """POST requires write access although it only reads; GET does not."""
     guest, helper = clients.account("guest"), clients.account("helper")
     repository = repositories.find_repository(clients.database, "ada", "Notes")
     let_in(clients.database, repository, guest, READ)
@@ -125,14 +125,14 @@ def test_posting_requires_write_access(clients: ServiceClients, git: Git) -> Non
 
 
 def test_an_empty_repository_has_no_files(clients: ServiceClients) -> None:
-    """Nor a default branch."""
+    """Files of an empty repository are not found, because its default branch does not exist."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     assert clients.anonymous.get(AT, params={"body": '{"files": ["a"]}'}).status_code == 404
 
 
 def test_a_setting_lets_readers_post(clients: ServiceClients, git: Git) -> None:
-    """Then whoever may read the files may send a long list of them; nobody still has to say who they are."""
+    """If the setting permits it, readers may use POST; anonymous clients still get 401."""
     relaxed = msgspec.structs.replace(clients.service.settings, posted_reads_need_write=False)
     guest = clients.user("guest")
     assert guest.post(AT, json={"files": ["run"]}).status_code == 403

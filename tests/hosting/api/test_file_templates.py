@@ -1,4 +1,4 @@
-"""Templates for new repositories."""
+"""Templates of .gitignore files, licenses and labels, and repositories created with them."""
 
 import base64
 import datetime
@@ -7,7 +7,7 @@ from tests.hosting.api_clients import ServiceClients
 
 
 def test_gitignore_templates_are_listed_and_shown(clients: ServiceClients) -> None:
-    """By name."""
+    """Templates for `.gitignore` are found by their exact names."""
     names = clients.anonymous.get("/gitignore/templates").json()
     assert {"Go", "Python"} <= set(names)
     shown = clients.anonymous.get("/gitignore/templates/Python").json()
@@ -18,7 +18,7 @@ def test_gitignore_templates_are_listed_and_shown(clients: ServiceClients) -> No
 
 
 def test_licenses_are_listed_and_shown(clients: ServiceClients) -> None:
-    """By their SPDX identifiers, in any case."""
+    """Licenses are found by their SPDX identifiers in upper or lower case."""
     listed = {item["key"]: item for item in clients.anonymous.get("/licenses").json()}
     assert listed["MIT"]["name"] == "MIT License"
     assert listed["MIT"]["url"].endswith("/api/v1/licenses/MIT")
@@ -28,7 +28,7 @@ def test_licenses_are_listed_and_shown(clients: ServiceClients) -> None:
 
 
 def test_sets_of_labels_are_listed_and_shown(clients: ServiceClients) -> None:
-    """A small one and one with scopes."""
+    """There is a default set of labels, and an advanced one with exclusive labels."""
     assert clients.anonymous.get("/label/templates").json() == ["Default", "Advanced"]
     shown = clients.anonymous.get("/label/templates/Advanced").json()
     assert {"name", "color", "description", "exclusive"} == set(shown[0])
@@ -37,7 +37,7 @@ def test_sets_of_labels_are_listed_and_shown(clients: ServiceClients) -> None:
 
 
 def test_a_repository_is_created_with_templates(clients: ServiceClients) -> None:
-    """The license has the year and its holder."""
+    """The first commit has the license with year and holder, the ignore patterns and the readme."""
     ada = clients.user("ada", full_name="Ada Lovelace")
     body = {"name": "ship", "auto_init": True, "license": "MIT", "gitignores": "Python,Go", "readme": "Default"}
     response = ada.post("/user/repos", json={**body, "issue_labels": "Default"})
@@ -56,7 +56,7 @@ def test_a_repository_is_created_with_templates(clients: ServiceClients) -> None
 
 
 def test_without_a_first_commit_there_are_only_labels(clients: ServiceClients) -> None:
-    """Files need a commit."""
+    """Without `auto_init` a repository gets the labels and stays empty."""
     ada = clients.user("ada")
     body = {"name": "ship", "license": "MIT", "issue_labels": "Advanced"}
     assert ada.post("/user/repos", json=body).json()["empty"] is True
@@ -64,7 +64,7 @@ def test_without_a_first_commit_there_are_only_labels(clients: ServiceClients) -
 
 
 def test_unknown_templates_are_refused(clients: ServiceClients) -> None:
-    """Each names its field."""
+    """The error of an unknown template names the field, and no repository is created."""
     ada = clients.user("ada")
     for field, label in (
         ("license", "License"),

@@ -1,6 +1,5 @@
-"""Forks."""
+"""The fork endpoints, and the objects that forks share with their parents."""
 
-import base64
 import random
 import subprocess
 import time
@@ -14,26 +13,20 @@ from holdfast.hosting.services import maintenance
 from holdfast.hosting.storage.compaction import GRACE_SECONDS, ORPHAN_SECONDS
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.tables import lfs_links, packs
-from tests.hosting.api_clients import ServiceClients
+from tests.hosting.api.file_helpers import create_file
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
 from tests.hosting.repository_helpers import let_in, make_organization, make_repository, recorded_events
-
-
-def put_file(client: httpx.Client, repo: str, path: str, content: str, **body: object) -> httpx.Response:
-    """Commit a file through the API."""
-    encoded = base64.b64encode(content.encode()).decode()
-    response = client.post(f"/repos/{repo}/contents/{path}", json={"content": encoded, **body})
-    assert response.status_code == 201, response.text
-    return response
 
 
 def made_parent(client: httpx.Client, **body: object) -> None:
     """Give Ada a repository with a file."""
     assert client.post("/user/repos", json={"name": "ship", "auto_init": True, **body}).status_code == 201
-    put_file(client, "ada/ship", "hull.txt", "wood\n")
+    create_file(client, "ada/ship", "hull.txt", "wood\n")
 
 
 def test_a_fork_has_the_content_and_knows_its_parent(clients: ServiceClients) -> None:
-    """Branches and files are there at once, and both sides say how they belong together."""
+    """A fork has the branches and files of its parent at once, and both show the relation."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     response = bob.post("/repos/ada/ship/forks", json={})
@@ -54,18 +47,18 @@ def test_a_fork_has_the_content_and_knows_its_parent(clients: ServiceClients) ->
 
 
 def test_a_fork_can_be_written_without_changing_its_parent(clients: ServiceClients) -> None:
-    """And the other way round."""
+    """Commits to a fork do not appear in its parent, and commits to the parent do not appear in the fork."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     bob.post("/repos/ada/ship/forks", json={})
-    put_file(bob, "bob/ship", "sail.txt", "cloth\n")
-    put_file(ada, "ada/ship", "oar.txt", "oak\n")
+    create_file(bob, "bob/ship", "sail.txt", "cloth\n")
+    create_file(ada, "ada/ship", "oar.txt", "oak\n")
     assert ada.get("/repos/ada/ship/contents/sail.txt").status_code == 404
     assert bob.get("/repos/bob/ship/contents/oar.txt").status_code == 404
 
 
 def test_an_owner_has_one_fork(clients: ServiceClients) -> None:
-    """Twice is a conflict, also under another name; so is a name that is taken."""
+    """A second fork of the same owner is refused with 409, and so is a taken name."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     assert bob.post("/repos/ada/ship/forks", json={"name": "boat"}).json()["full_name"] == "bob/boat"
@@ -79,7 +72,7 @@ def test_an_owner_has_one_fork(clients: ServiceClients) -> None:
 
 
 def test_a_fork_can_belong_to_an_organization(clients: ServiceClients) -> None:
-    """If the caller may create repositories there."""
+    """A user who may create repositories in the organization can fork to it."""
     ada, bob = clients.user("ada"), clients.account("bob")
     made_parent(ada)
     make_organization(clients.database, "crew", bob)
@@ -91,7 +84,7 @@ def test_a_fork_can_belong_to_an_organization(clients: ServiceClients) -> None:
 
 
 def test_forking_requires_read_access(clients: ServiceClients) -> None:
-    """Nobody without a login, and nobody what they cannot see."""
+    """Forking requires a login, and gives 404 for an unreadable repository."""
     ada = clients.user("ada")
     made_parent(ada, private=True)
     bob = clients.user("bob")
@@ -102,7 +95,7 @@ def test_forking_requires_read_access(clients: ServiceClients) -> None:
 
 
 def test_a_fork_of_a_private_repository_is_private(clients: ServiceClients) -> None:
-    """Those with access to the parent have the same access to the fork, and nobody can publish it."""
+    """Users with access to the parent have the same access to the fork, which cannot be made public."""
     ada, bob, cleo = clients.user("ada"), clients.account("bob"), clients.account("cleo")
     made_parent(ada, private=True)
     parent = repositories.find_repository(clients.database, "ada", "ship")
@@ -122,7 +115,7 @@ def test_a_fork_of_a_private_repository_is_private(clients: ServiceClients) -> N
 
 
 def test_a_private_parent_is_not_shown_to_others(clients: ServiceClients) -> None:
-    """Whoever sees only the fork does not learn of what it is one."""
+    """A user who may read only the fork does not see its private parent."""
     ada, bob = clients.user("ada"), clients.account("bob")
     made_parent(ada, private=True)
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bob, 1)
@@ -137,7 +130,7 @@ def test_a_private_parent_is_not_shown_to_others(clients: ServiceClients) -> Non
 
 
 def test_a_fork_records_events(clients: ServiceClients) -> None:
-    """One for the webhooks of the parent, one for the new repository."""
+    """The new repository has an event, and the webhooks of the parent receive a `fork` event."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     hook = {"type": "gitea", "config": {"url": "http://192.0.2.1/", "content_type": "json"}, "events": ["fork"]}
@@ -153,7 +146,7 @@ def forked(clients: ServiceClients, app: App) -> tuple[httpx.Client, httpx.Clien
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     noise = random.Random(1).randbytes(300_000).hex()
-    put_file(ada, "ada/ship", "noise.txt", noise)
+    create_file(ada, "ada/ship", "noise.txt", noise)
     assert bob.post("/repos/ada/ship/forks", json={}).status_code == 202
     with app.database.read() as connection:
         keys = set(connection.execute(select(packs.c.store_key).where(packs.c.store_key != "")).scalars())
@@ -164,7 +157,7 @@ def forked(clients: ServiceClients, app: App) -> tuple[httpx.Client, httpx.Clien
 
 
 def reads_everything(app: App, client: httpx.Client, repo: str) -> None:
-    """Read the large file from a copy that is made anew."""
+    """Read the large file from a new copy of the repository."""
     owner, name = repo.split("/")
     app.copies.discard(repositories.find_repository(app.database, owner, name).id)
     response = client.get(f"/repos/{repo}/raw/noise.txt")
@@ -172,14 +165,14 @@ def reads_everything(app: App, client: httpx.Client, repo: str) -> None:
 
 
 def expire(app: App) -> None:
-    """Delete whatever may be deleted when all grace periods have ended."""
+    """Delete superseded packs and orphans as if all grace periods had ended."""
     later = time.time() + GRACE_SECONDS + ORPHAN_SECONDS + 10
     app.compactor.delete_superseded(now=later)
     app.compactor.delete_orphans(now=later)
 
 
 def test_a_fork_survives_the_deletion_of_its_parent(clients: ServiceClients, app: App) -> None:
-    """It is no fork any more, but has everything."""
+    """A fork whose parent is deleted keeps all objects and is no longer a fork."""
     ada, bob, key = forked(clients, app)
     assert ada.delete("/repos/ada/ship").status_code == 204
     expire(app)
@@ -192,7 +185,7 @@ def test_a_fork_survives_the_deletion_of_its_parent(clients: ServiceClients, app
 
 
 def test_a_parent_survives_the_deletion_of_its_fork(clients: ServiceClients, app: App) -> None:
-    """And counts it no longer."""
+    """The parent keeps the objects it shared with a deleted fork, and its number of forks decreases."""
     ada, bob, key = forked(clients, app)
     assert bob.delete("/repos/bob/ship").status_code == 204
     expire(app)
@@ -202,14 +195,14 @@ def test_a_parent_survives_the_deletion_of_its_fork(clients: ServiceClients, app
 
 
 def test_the_forks_of_a_deleted_user_are_not_counted(clients: ServiceClients, app: App) -> None:
-    """With purge."""
+    """Deleting a user with their repositories decreases the number of forks of the parents."""
     ada, _, _ = forked(clients, app)
     assert clients.admin.delete("/admin/users/bob", params={"purge": True}).status_code == 204
     assert ada.get("/repos/ada/ship").json()["forks_count"] == 0
 
 
 def test_compaction_of_a_parent_or_a_fork_keeps_the_objects_of_both(clients: ServiceClients, app: App) -> None:
-    """A superseded pack stays as long as another repository has it."""
+    """A superseded pack is kept as long as another repository uses it."""
     ada, bob, key = forked(clients, app)
     ids = [repositories.find_repository(app.database, owner, "ship").id for owner in ("ada", "bob")]
     for client, repo, number in ((ada, "ada/ship", ids[0]), (bob, "bob/ship", ids[1])):
@@ -224,7 +217,7 @@ def test_compaction_of_a_parent_or_a_fork_keeps_the_objects_of_both(clients: Ser
 
 
 def test_a_fork_has_the_lfs_objects(clients: ServiceClients, app: App) -> None:
-    """They are linked."""
+    """The LFS objects of the parent are linked to the fork."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     parent = repositories.find_repository(app.database, "ada", "ship")
@@ -237,38 +230,45 @@ def test_a_fork_has_the_lfs_objects(clients: ServiceClients, app: App) -> None:
 
 
 def test_git_clones_a_fork_and_pushes_to_it(clients: ServiceClients, tmp_path: Path) -> None:
-    """With the git program."""
-    ada = clients.user("ada")
+    """A pushed commit is in the fork and not in its parent."""
+    ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
-    clients.user("bob").post("/repos/ada/ship/forks", json={})
-    url = f"{clients.service.url}/bob/ship.git"
-    subprocess.run(["git", "clone", "-q", url, str(tmp_path / "ship")], check=True)
-    assert (tmp_path / "ship" / "hull.txt").read_text() == "wood\n"
+    bob.post("/repos/ada/ship/forks", json={})
+    work = Git(tmp_path / "ship")
+    there = address(clients.service.url, "bob", PASSWORD, "bob/ship")
+    subprocess.run(["git", "clone", "-q", there, str(work.folder)], check=True)
+    assert (work.folder / "hull.txt").read_text() == "wood\n"
+    (work.folder / "sail.txt").write_text("cloth\n")
+    work("add", ".")
+    work("commit", "--quiet", "-m", "Sail")
+    work("push", "--quiet", "origin", "HEAD")
+    assert bob.get("/repos/bob/ship/contents/sail.txt").status_code == 200
+    assert ada.get("/repos/ada/ship/contents/sail.txt").status_code == 404
 
 
 def test_an_empty_repository_can_be_forked(clients: ServiceClients) -> None:
-    """And written to."""
+    """A fork of an empty repository is empty, and files can be committed to it."""
     ada, bob = clients.account("ada"), clients.user("bob")
     make_repository(clients.database, ada)
     assert bob.post("/repos/ada/ship/forks", json={}).json()["empty"] is True
-    put_file(bob, "bob/ship", "a.txt", "a")
+    create_file(bob, "bob/ship", "a.txt", "a")
 
 
 UPSTREAM = "/repos/bob/ship/merge-upstream"
 
 
 def test_a_fork_is_updated_from_its_parent(clients: ServiceClients, app: App) -> None:
-    """By a fast-forward, by a merge, or not at all."""
+    """A fork is updated by a fast-forward, or by a merge unless `ff_only` is set."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     bob.post("/repos/ada/ship/forks", json={})
     assert bob.post(UPSTREAM, json={"branch": "main"}).json() == {"merge_type": "up-to-date"}
-    put_file(ada, "ada/ship", "oar.txt", "oak\n")
+    create_file(ada, "ada/ship", "oar.txt", "oak\n")
     assert bob.post(UPSTREAM, json={"branch": "main"}).json() == {"merge_type": "fast-forward"}
     head = ada.get("/repos/ada/ship/branches/main").json()["commit"]["id"]
     assert bob.get("/repos/bob/ship/branches/main").json()["commit"]["id"] == head
-    put_file(ada, "ada/ship", "mast.txt", "pine\n")
-    put_file(bob, "bob/ship", "sail.txt", "cloth\n")
+    create_file(ada, "ada/ship", "mast.txt", "pine\n")
+    create_file(bob, "bob/ship", "sail.txt", "cloth\n")
     assert bob.post(UPSTREAM, json={"branch": "main", "ff_only": True}).status_code == 400
     assert bob.post(UPSTREAM, json={"branch": "main"}).json() == {"merge_type": "merge"}
     merged = bob.get("/repos/bob/ship/commits", params={"limit": 1}).json()[0]
@@ -279,19 +279,19 @@ def test_a_fork_is_updated_from_its_parent(clients: ServiceClients, app: App) ->
 
 
 def test_conflicting_changes_are_not_merged(clients: ServiceClients) -> None:
-    """The fork stays as it is."""
+    """An update with conflicts gives 409, and the fork stays unchanged."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     bob.post("/repos/ada/ship/forks", json={})
-    put_file(ada, "ada/ship", "oar.txt", "oak\n")
-    put_file(bob, "bob/ship", "oar.txt", "ash\n")
+    create_file(ada, "ada/ship", "oar.txt", "oak\n")
+    create_file(bob, "bob/ship", "oar.txt", "ash\n")
     before = bob.get("/repos/bob/ship/branches/main").json()["commit"]["id"]
     assert bob.post(UPSTREAM, json={"branch": "main"}).status_code == 409
     assert bob.get("/repos/bob/ship/branches/main").json()["commit"]["id"] == before
 
 
 def test_updating_a_fork_requires_write_access(clients: ServiceClients) -> None:
-    """Writers, of a fork that is not archived, if there is such a branch."""
+    """An update is refused for readers, archived forks, unknown branches and repositories that are no forks."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
     bob.post("/repos/ada/ship/forks", json={})

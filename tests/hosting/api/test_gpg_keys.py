@@ -1,10 +1,10 @@
-"""GPG keys: the API says honestly that there are none."""
+"""The GPG key endpoints, which list no keys and accept none."""
 
 from tests.hosting.api_clients import ServiceClients
 
 
 def test_nobody_has_gpg_keys_and_none_can_be_added(clients: ServiceClients) -> None:
-    """Lists are empty; adding one says why not."""
+    """Lists of GPG keys are empty, and adding a key gives 404 with a message."""
     ada = clients.user("ada")
     assert ada.get("/user/gpg_keys").json() == []
     assert clients.anonymous.get("/users/ada/gpg_keys").json() == []

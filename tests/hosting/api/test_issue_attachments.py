@@ -1,4 +1,4 @@
-"""Files of issues, pull requests and comments: uploaded, shown, downloaded, renamed and deleted."""
+"""Attachments of issues, pull requests and comments."""
 
 from http.client import HTTPConnection
 from typing import Any
@@ -41,7 +41,7 @@ def upload(client: httpx.Client, path: str, name: str = "leak.png", content: byt
 def test_a_file_that_is_added_renamed_or_deleted_updates_its_issue(
     clients: ServiceClients, ada: httpx.Client, comment: str, *, on_comment: bool
 ) -> None:
-    """And its comment; clients that ask for what changed since then learn of it."""
+    """A change of a file sets `updated_at` of its issue and its comment, so that clients find the change."""
     issue = f"{HOME}/issues/1"
     target_path = comment if on_comment else issue
 
@@ -63,7 +63,7 @@ def test_a_file_that_is_added_renamed_or_deleted_updates_its_issue(
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(ada: httpx.Client, comment: str) -> None:
-    """Of an issue, a comment or a release; the client is answered before it has sent it."""
+    """An upload that is too large gets 413 before its body is sent, for issues, comments and releases."""
     release = ada.post(f"{HOME}/releases", json={"tag_name": "v1"}).json()["id"]
     for path in (f"{HOME}/issues/1", comment, f"{HOME}/releases/{release}"):
         sender = HTTPConnection(ada.base_url.host, ada.base_url.port, timeout=60)
@@ -78,7 +78,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(ada: httpx.Client
 
 
 def test_files_of_issues_and_comments_are_shown_with_them(ada: httpx.Client, comment: str) -> None:
-    """In the issue, in lists of issues and comments, and each in its own place only."""
+    """An issue and a comment have only their own files, alone and in lists."""
     issue = f"{HOME}/issues/1"
     ada.post(f"{HOME}/issues", json={"title": "No files"})
     of_issue = [upload(ada, issue), upload(ada, issue)]
@@ -102,7 +102,7 @@ def test_files_of_issues_and_comments_are_shown_with_them(ada: httpx.Client, com
 
 @pytest.mark.parametrize("kind", ["issue", "comment"])
 def test_files_are_renamed_and_deleted(ada: httpx.Client, comment: str, kind: str) -> None:
-    """Also to a name that another file has; a deleted file cannot be downloaded."""
+    """A file may get the name of another file, and a deleted file cannot be downloaded."""
     target_path = comment if kind == "comment" else f"{HOME}/issues/1"
     first, second = upload(ada, target_path, "a.txt"), upload(ada, target_path, "b.txt")
     path = f"{target_path}/assets/{first['id']}"
@@ -118,7 +118,7 @@ def test_files_are_renamed_and_deleted(ada: httpx.Client, comment: str, kind: st
 
 
 def test_files_are_deleted_with_the_comment_and_the_issue(ada: httpx.Client, comment: str) -> None:
-    """What was attached to something deleted cannot be downloaded."""
+    """A file of a deleted comment or issue cannot be downloaded."""
     of_comment, of_issue = upload(ada, comment), upload(ada, f"{HOME}/issues/1")
     assert ada.delete(comment).status_code == 204
     assert ada.get(of_comment["browser_download_url"]).status_code == 404
@@ -128,7 +128,7 @@ def test_files_are_deleted_with_the_comment_and_the_issue(ada: httpx.Client, com
 
 
 def test_the_author_and_writers_may_attach(ada: httpx.Client, comment: str, clients: ServiceClients) -> None:
-    """Others who read are refused, an archived repository too; private ones do not exist for strangers."""
+    """Other readers get 403, archived repositories 423, and strangers 404 for a private repository."""
     eve, max_ = clients.user("eve"), clients.user("max")
     mine = upload(ada, comment)
     path = f"{HOME}/issues/1/assets"
@@ -152,7 +152,7 @@ def test_the_author_and_writers_may_attach(ada: httpx.Client, comment: str, clie
 
 
 def test_files_of_a_disabled_unit_are_not_served(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Files of issues are gone with the issues, those of pull requests are not."""
+    """If issues are disabled, their files give 404, and files of pull requests are still served."""
     ada.patch(HOME, json={"private": False})
     content = {"content": "", "branch": "main", "new_branch": "side"}
     ada.post(f"{HOME}/contents/new.txt", json=content)
@@ -164,7 +164,7 @@ def test_files_of_a_disabled_unit_are_not_served(ada: httpx.Client, clients: Ser
 
 
 def test_the_limits_are_announced(clients: ServiceClients) -> None:
-    """Clients ask before they offer an upload."""
+    """The settings endpoint shows the limits of uploads to clients."""
     payload = clients.anonymous.get("/settings/attachment").json()
     assert (payload["enabled"], payload["allowed_types"]) == (True, "*/*")
     assert payload["max_files"] > 0

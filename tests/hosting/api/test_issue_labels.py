@@ -1,4 +1,4 @@
-"""The labels on an issue."""
+"""Labels of issues, and exclusive scopes."""
 
 import httpx
 import pytest
@@ -15,7 +15,7 @@ def ada(ada: httpx.Client) -> httpx.Client:
 
 
 def test_labels_are_added_to_an_issue_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By id or name, in an object or as a list alone."""
+    """Labels are given by id or name, in an object or as a plain list; unknown ones change nothing."""
     bug, hull, deck = (create_label(ada, name) for name in ("bug", "hull", "deck"))
     assert label_names(ada.post(ON_ISSUE, json={"labels": [bug]})) == ["bug"]
     assert label_names(ada.post(ON_ISSUE, json=["hull", "bug"])) == ["bug", "hull"]
@@ -36,7 +36,7 @@ def test_labels_are_added_to_an_issue_and_removed(clients: ServiceClients, ada: 
 
 
 def test_an_issue_has_one_label_of_an_exclusive_scope(ada: httpx.Client) -> None:
-    """The last one stays; a scope goes up to the last slash, and other labels do not mind."""
+    """The last exclusive label of a scope replaces others; a scope ends at the last slash of the name."""
     for name in ("size/s", "size/l", "size/deck/s"):
         create_label(ada, name, exclusive=True)
     create_label(ada, "size/any")

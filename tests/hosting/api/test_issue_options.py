@@ -1,4 +1,4 @@
-"""What is said of an issue, and what is refused."""
+"""Validation of the fields of issues in JSON and in forms."""
 
 import httpx
 
@@ -9,14 +9,14 @@ ISSUES = "/repos/ada/ship/issues"
 
 
 def test_fields_for_writers_are_ignored_when_others_send_them(clients: ServiceClients, ada: httpx.Client) -> None:
-    """The issue is opened all the same, as on the services clients were made for."""
+    """An issue is created without the fields that only writers may set, as clients expect."""
     ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"})
     made = post_issue(clients.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
     assert (made["labels"], made["assignees"], made["state"], made["user"]["login"]) == ([], None, "open", "bob")
 
 
 def test_absent_null_and_empty_fields_change_nothing(ada: httpx.Client) -> None:
-    """Clients that always send a title send an empty one when they mean none."""
+    """An empty title or state means no change, because some clients always send them."""
     post_issue(ada, body="words", due_date="2030-01-01T00:00:00Z")
     body = {"title": "", "body": None, "assignees": None, "state": "", "due_date": None, "milestone": None}
     stored = ada.patch(f"{ISSUES}/1", json=body).json()
@@ -50,7 +50,7 @@ BAD: list[tuple[dict[str, object], str]] = [
 
 
 def test_invalid_input_is_refused_and_its_field_is_named(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Nothing is opened, and no number is used up."""
+    """No issue is created, and no number is used."""
     clients.account("eve")
     for body, message in BAD:
         response = ada.post(ISSUES, json={"title": "t", **body})
@@ -60,7 +60,7 @@ def test_invalid_input_is_refused_and_its_field_is_named(clients: ServiceClients
 
 
 def test_bodies_that_are_not_json_objects_are_refused(ada: httpx.Client) -> None:
-    """Among them half a surrogate pair, which no text can hold."""
+    """Invalid JSON, other JSON values, an unpaired surrogate and a body without a type give 422."""
     header = {"Content-Type": "application/json"}
     for content in (b"[]", b"{", b'"x"', b'{"title": "\\ud800"}', b'{"title": "\xff"}'):
         assert ada.post(ISSUES, content=content, headers=header).status_code == 422
@@ -68,7 +68,7 @@ def test_bodies_that_are_not_json_objects_are_refused(ada: httpx.Client) -> None
 
 
 def test_a_form_works_like_json(ada: httpx.Client) -> None:
-    """Lists are names that come more than once."""
+    """A form sets the same fields as JSON, and a list is a repeated field."""
     number = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"}).json()["id"]
     response = ada.post(
         ISSUES, data={"title": "t", "labels": [str(number)], "assignees": ["ada"], "closed": "true"}

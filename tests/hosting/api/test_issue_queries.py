@@ -1,4 +1,4 @@
-"""How lists are asked for."""
+"""Query parameters of the issue lists."""
 
 import itertools
 
@@ -25,7 +25,7 @@ BAD_QUERIES = [
 
 
 def test_invalid_queries_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By the name of the field, on the list and on the search alike."""
+    """The error of an invalid query names the parameter, both for the list and for the search."""
     for query, path in itertools.product(BAD_QUERIES, (ISSUES, "/repos/issues/search")):
         response = clients.anonymous.get(path, params=query)
         assert response.status_code == 422
@@ -33,7 +33,7 @@ def test_invalid_queries_are_refused(clients: ServiceClients, ada: httpx.Client)
 
 
 def test_every_name_of_a_sort_order_is_accepted() -> None:
-    """Those that leave the direction to a second parameter have two."""
+    """Every value of `sort` gives an order with both values of `direction`."""
     for sort in ListQuery.__annotations__["sort"].__args__:
         for direction in ("asc", "desc"):
             assert order_of(ListQuery(sort=sort, direction=direction)) in ORDERS
@@ -41,7 +41,7 @@ def test_every_name_of_a_sort_order_is_accepted() -> None:
 
 
 def test_comma_separated_values_are_split() -> None:
-    """Each once, without the space around them, and not too many."""
+    """Values are trimmed, duplicates are dropped, and more than 100 are refused."""
     assert words(" a, b c,,a ", "Labels") == ("a", "b c")
     with pytest.raises(ApiError, match=r"\[Labels\]: names more than 100"):
         words(",".join(map(str, range(101))), "Labels")

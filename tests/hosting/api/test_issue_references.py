@@ -1,4 +1,4 @@
-"""How bodies name another issue, and what is said when there is none."""
+"""References to another issue in the bodies of dependency requests."""
 
 import itertools
 
@@ -26,7 +26,7 @@ def ada(ada: httpx.Client) -> httpx.Client:
 
 
 def test_bodies_name_the_other_issue_in_several_ways(clients: ServiceClients, ada: httpx.Client) -> None:
-    """`name` and `repo` mean the same and `name` wins; without both it is the path's repository."""
+    """`name` is preferred to `repo`, and without both it is the repository of the path."""
     make_repository(clients.database, find_user(clients.database, "ada"), "boat")
     ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
     for body in (
@@ -73,7 +73,7 @@ BAD_BODIES = (
 
 
 def test_a_body_that_names_no_issue_is_refused(ada: httpx.Client) -> None:
-    """With the field that is wrong, on all four endpoints."""
+    """The error names the invalid field at all four endpoints."""
     json = {"Content-Type": "application/json"}
     for body, status, said in BAD_BODIES:
         for method, side in itertools.product(("POST", "DELETE"), ("dependencies", "blocks")):
@@ -84,7 +84,7 @@ def test_a_body_that_names_no_issue_is_refused(ada: httpx.Client) -> None:
 def test_a_hidden_repository_cannot_be_told_from_a_missing_one(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer is the same to the letter, and so are the questions put to the database."""
+    """A hidden and a missing repository give equal responses and run the same queries."""
     bob, cabal = (
         clients.account("bob"),
         make_organization(clients.database, "cabal", find_user(clients.database, "admin"), visibility="private"),

@@ -1,4 +1,4 @@
-"""The search over all repositories shows what the caller can read, and nothing else."""
+"""The issue search over all repositories."""
 
 import httpx
 import pytest
@@ -41,7 +41,7 @@ def people(clients: ServiceClients) -> dict[str, httpx.Client]:
 
 
 def test_a_search_finds_only_readable_issues(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
-    """Unit by unit: a team that reads issues alone finds no pull requests."""
+    """Access is checked for each unit: a team that reads only issues finds no pull requests."""
     public = ["open issue", "open pull"]
     everything = [*public, "secret issue", "secret pull", "shared issue", "shared pull"]
     assert found(people[""]) == found(people["eve"]) == public
@@ -52,7 +52,7 @@ def test_a_search_finds_only_readable_issues(clients: ServiceClients, people: di
 
 
 def test_searches_have_filters(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
-    """By kind, owner, team and what the caller has to do with it."""
+    """Issues can be searched by type, owner, team, state and the role of the caller."""
     ada, bob = people["ada"], people["bob"]
     assert found(ada, type="pulls", owner="ADA") == ["open pull", "secret pull"]
     assert found(ada, owner="acme", team="talkers") == ["shared issue", "shared pull"]
@@ -70,7 +70,7 @@ def test_searches_have_filters(clients: ServiceClients, people: dict[str, httpx.
 
 
 def test_pull_requests_are_found_by_reviewer(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
-    """Asked for by name or through a team, until the review is there; comments on a draft do not count."""
+    """A request to a user or their team matches until the review is submitted; pending reviews do not count."""
     ada, admin = people["ada"], clients.admin
     acme = find_account(clients.database, "acme")
     carl = clients.account("carl")
@@ -103,7 +103,7 @@ def test_pull_requests_are_found_by_reviewer(clients: ServiceClients, people: di
 
 
 def test_a_repository_can_come_first(people: dict[str, httpx.Client]) -> None:
-    """Pages follow the same order."""
+    """Issues of the repository `priority_repo_id` come first."""
     ada = people["ada"]
     number = ada.get("/repos/acme/shared/issues/1").json()["repository"]["id"]
     assert found(ada, priority_repo_id=number)[:2] == ["shared issue", "shared pull"]

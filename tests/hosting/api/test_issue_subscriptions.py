@@ -1,4 +1,4 @@
-"""Subscriptions to single issues: by choice, by taking part, and by watching the repository."""
+"""The issue subscription endpoints."""
 
 import httpx
 import pytest
@@ -19,7 +19,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def subscribed(client: httpx.Client) -> bool:
-    """Ask whether somebody is subscribed."""
+    """Return whether the user of the client is subscribed."""
     payload = client.get(f"{PLACE}/check").json()
     assert payload["ignored"] is not payload["subscribed"]
     assert payload["url"].endswith("/repos/ada/ship/issues/1/subscriptions")
@@ -28,12 +28,12 @@ def subscribed(client: httpx.Client) -> bool:
 
 
 def subscriber_names(client: httpx.Client) -> list[str]:
-    """List who subscribed."""
+    """List the logins of the subscribers."""
     return [item["login"] for item in client.get(PLACE).json()]
 
 
 def test_a_subscription_is_stored(ada: httpx.Client, clients: ServiceClients) -> None:
-    """201 for a change, 200 where it was so already; only those who chose it are listed."""
+    """A change gives 201 and a repetition 200, and only explicit subscriptions are listed."""
     eve = clients.user("eve")
     assert not subscribed(eve)
     assert [eve.put(f"{PLACE}/eve").status_code for _ in range(2)] == [201, 200]
@@ -45,7 +45,7 @@ def test_a_subscription_is_stored(ada: httpx.Client, clients: ServiceClients) ->
 
 
 def test_who_takes_part_or_watches_is_subscribed(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Authors, commenters, assignees and watchers are, unless they chose otherwise."""
+    """Authors, commenters, assignees and watchers are subscribed until they unsubscribe."""
     eve, max_, wim = (clients.user(name) for name in ("eve", "max", "wim"))
     ada.put(f"{HOME}/collaborators/max", json={"permission": "write"})
     assert subscribed(ada)
@@ -60,7 +60,7 @@ def test_who_takes_part_or_watches_is_subscribed(ada: httpx.Client, clients: Ser
 
 
 def test_users_change_only_their_own_subscription(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Except administrators; unknown users and issues are not found, and anonymous readers see the list."""
+    """Administrators change those of others; unknown users and issues are not found."""
     eve = clients.user("eve")
     assert eve.put(f"{PLACE}/ada").status_code == 403
     assert eve.delete(f"{PLACE}/ada").status_code == 403

@@ -1,4 +1,4 @@
-"""The issue templates of a repository, through the API."""
+"""The issue template endpoints."""
 
 from base64 import b64encode
 
@@ -20,7 +20,7 @@ def commit(client: httpx.Client, files: dict[str, bytes]) -> None:
 
 
 def test_templates_are_those_of_the_first_folder_that_has_any(clients: ServiceClients) -> None:
-    """By name; the settings are none of them, and one that cannot be read takes nothing away."""
+    """Unreadable and too large templates, other files and `config.yml` are skipped; the rest is sorted by name."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     assert ada.get("/repos/ada/ship/issue_templates").json() == []
@@ -69,7 +69,7 @@ def test_templates_are_those_of_the_first_folder_that_has_any(clients: ServiceCl
 
 
 def test_settings_that_cannot_be_read_count_as_none_and_say_why(clients: ServiceClients) -> None:
-    """Whoever wrote them learns what is wrong."""
+    """Invalid settings have the default values, and the validation says what is wrong with them."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     assert ada.get("/repos/ada/ship/issue_config/validate").json() == {"valid": True, "message": ""}

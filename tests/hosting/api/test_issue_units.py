@@ -1,4 +1,4 @@
-"""Issues and pull requests are read and written unit by unit."""
+"""Permissions of teams for the units of issues and pull requests."""
 
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import (
@@ -12,7 +12,7 @@ from tests.hosting.repository_helpers import (
 
 
 def test_a_team_has_access_to_its_units(clients: ServiceClients) -> None:
-    """Who reads issues and writes pull requests does just that."""
+    """A team that reads issues and writes pull requests can change pull requests and no issues."""
     ada, bob = clients.account("ada"), clients.account("bob")
     acme = make_organization(clients.database, "acme", ada)
     boat = make_repository(clients.database, acme, "boat", is_private=True)

@@ -1,4 +1,4 @@
-"""Issues: opened by anybody who can read, changed by their authors and by writers."""
+"""The issue endpoints: create, edit, close, delete and list."""
 
 import threading
 
@@ -13,7 +13,7 @@ ISSUES = "/repos/ada/ship/issues"
 
 
 def test_a_writer_sets_every_field_of_a_new_issue(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Labels go by id or name, assignees by name, and the issue may be born closed."""
+    """Labels are given by id or name, assignees by name, and an issue can be created as closed."""
     label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "#f00"}).json()
     other = ada.post("/repos/ada/ship/labels", json={"name": "hull", "color": "0000FF"}).json()
     milestone = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()
@@ -34,7 +34,7 @@ def test_a_writer_sets_every_field_of_a_new_issue(clients: ServiceClients, ada: 
 
 
 def test_an_author_edits_and_closes_their_issue(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Everything else is for writers, and nothing for strangers."""
+    """An author without write access changes title, body and state only; other users change nothing."""
     bob, eve = clients.user("bob"), clients.user("eve")
     post_issue(bob)
     changed = bob.patch(f"{ISSUES}/1", json={"title": " It sinks ", "body": "b", "state": "closed"})
@@ -50,7 +50,7 @@ def test_an_author_edits_and_closes_their_issue(clients: ServiceClients, ada: ht
 
 
 def test_a_stale_version_is_refused_and_changes_nothing(ada: httpx.Client) -> None:
-    """The version counts changes of the body."""
+    """`content_version` counts changes of the body, and an older value gives 409."""
     assert post_issue(ada)["content_version"] == 0
     assert ada.patch(f"{ISSUES}/1", json={"body": "one", "content_version": 0}).json()["content_version"] == 1
     stale = ada.patch(f"{ISSUES}/1", json={"body": "two", "state": "closed", "content_version": 0})
@@ -60,7 +60,7 @@ def test_a_stale_version_is_refused_and_changes_nothing(ada: httpx.Client) -> No
 
 
 def test_a_milestone_is_set_and_cleared(ada: httpx.Client) -> None:
-    """0 stands for none."""
+    """The milestone 0 removes the milestone of an issue."""
     post_issue(ada)
     number = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()["id"]
     assert ada.patch(f"{ISSUES}/1", json={"milestone": number}).json()["milestone"]["open_issues"] == 1
@@ -70,7 +70,7 @@ def test_a_milestone_is_set_and_cleared(ada: httpx.Client) -> None:
 def test_an_unknown_state_and_an_unknown_issue_have_different_errors(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """The error names the repository and the number."""
+    """An unknown state gives 412; the 404 of an unknown issue names the repository and the number."""
     post_issue(ada)
     response = ada.patch(f"{ISSUES}/1", json={"state": "ajar"})
     assert (response.status_code, response.json()["message"]) == (412, "unknown state: ajar")
@@ -83,7 +83,7 @@ def test_an_unknown_state_and_an_unknown_issue_have_different_errors(
 
 
 def test_an_unreadable_issue_is_not_found(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A private repository, and one whose issues are switched off even for its owner."""
+    """Issues of a private repository give 404, and disabled issues do so even for the owner."""
     account = find_user(clients.database, "ada")
     make_repository(clients.database, account, "secret", is_private=True)
     make_repository(clients.database, account, "quiet", has_issues=False)
@@ -97,7 +97,7 @@ def test_an_unreadable_issue_is_not_found(clients: ServiceClients, ada: httpx.Cl
 
 
 def test_issues_of_an_archived_repository_are_read_only(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Everything that writes is refused, and a stranger is asked who they are first."""
+    """Every write to an archived repository gives 423, and 401 to anonymous clients."""
     make_repository(clients.database, find_user(clients.database, "ada"), "wreck", archived_at=1)
     there = "/repos/ada/wreck/issues"
     assert ada.get(there).json() == []
@@ -127,7 +127,7 @@ def test_issues_of_an_archived_repository_are_read_only(clients: ServiceClients,
 
 
 def test_only_administrators_delete_and_the_number_stays_used(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A writer may not."""
+    """A writer may not delete an issue, and the number of a deleted issue is not used again."""
     bob = clients.account("bob")
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bob, WRITE)
     writer = clients.with_token(bob)
@@ -141,7 +141,7 @@ def test_only_administrators_delete_and_the_number_stays_used(clients: ServiceCl
 
 
 def test_only_writers_comment_on_a_locked_issue(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Its author is locked out too."""
+    """The author of a locked issue may not comment until it is unlocked."""
     bob = clients.user("bob")
     post_issue(bob)
     assert bob.put(f"{ISSUES}/1/lock", json={"lock_reason": "Off-topic"}).status_code == 403
@@ -154,7 +154,7 @@ def test_only_writers_comment_on_a_locked_issue(clients: ServiceClients, ada: ht
 
 
 def test_a_deadline_is_set_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By writers only."""
+    """A writer sets and removes a deadline; other users get 403."""
     post_issue(ada)
     body = {"due_date": "2031-05-06T07:08:09Z"}
     assert ada.post(f"{ISSUES}/1/deadline", json=body).json() == body
@@ -163,7 +163,7 @@ def test_a_deadline_is_set_and_removed(clients: ServiceClients, ada: httpx.Clien
 
 
 def test_a_token_needs_the_scope_of_issues(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Reading and writing apart."""
+    """The scope `read:issue` permits reading only, and `write:repository` permits neither."""
     account = find_user(clients.database, "ada")
     reader, other = clients.with_token(account, "read:issue"), clients.with_token(account, "write:repository")
     assert reader.get(ISSUES).status_code == 200
@@ -178,7 +178,7 @@ def titles(response: httpx.Response) -> list[str]:
 
 
 def test_lists_are_filtered_sorted_and_counted(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Each filter alone, and several together."""
+    """The filters of the list work alone and together."""
     bob = clients.account("bob")
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bob, WRITE)
     writer = clients.with_token(bob)
@@ -222,7 +222,7 @@ def test_lists_are_filtered_sorted_and_counted(clients: ServiceClients, ada: htt
 
 
 def test_issues_opened_at_once_have_numbers_of_their_own(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Nobody waits in vain and no number is given twice."""
+    """Issues created in four threads have consecutive numbers without duplicates."""
     callers = [clients.with_token(find_user(clients.database, "ada")) for _ in range(4)]
     numbers: list[int] = []
 
@@ -239,7 +239,7 @@ def test_issues_opened_at_once_have_numbers_of_their_own(clients: ServiceClients
 
 
 def test_a_reader_of_a_private_repository_takes_part(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A collaborator who may read opens issues and comments, and changes no labels."""
+    """A collaborator with read access creates issues and comments, and may not change labels."""
     private = make_repository(clients.database, find_user(clients.database, "ada"), "secret", is_private=True)
     bob = clients.account("bob")
     let_in(clients.database, private, bob, READ)

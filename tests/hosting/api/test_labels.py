@@ -1,4 +1,4 @@
-"""Labels of repositories, of organizations, and on issues."""
+"""Labels of repositories and organizations."""
 
 import httpx
 import pytest
@@ -18,7 +18,7 @@ def ada(ada: httpx.Client) -> httpx.Client:
 
 
 def test_a_label_is_made_shown_changed_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Its colour is written as six digits, however it came."""
+    """The colour of a label is returned as six lower-case hexadecimal digits."""
     label = ada.post(LABELS, json={"name": "bug", "color": "#F0a", "description": "d"}).json()
     assert list(label) == ["id", "name", "exclusive", "is_archived", "color", "description", "url"]
     assert label["color"] == "ff00aa"
@@ -40,7 +40,7 @@ def test_a_label_is_made_shown_changed_and_removed(clients: ServiceClients, ada:
 
 
 def test_only_writers_create_labels(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Everybody who can read may look."""
+    """A user without write access gets 403, and an anonymous client gets 401."""
     bob = clients.account("bob")
     client = clients.with_token(bob)
     body = {"name": "bug", "color": "f00"}
@@ -51,7 +51,7 @@ def test_only_writers_create_labels(clients: ServiceClients, ada: httpx.Client) 
 
 
 def test_bad_labels_are_refused(ada: httpx.Client) -> None:
-    """By the name of the field."""
+    """The error of an invalid label names the field."""
     for body, field in (
         ({"color": "f00"}, "Name"),
         ({"name": " ", "color": "f00"}, "Name"),
@@ -73,7 +73,7 @@ def test_bad_labels_are_refused(ada: httpx.Client) -> None:
 def test_labels_of_an_organization_are_for_all_its_repositories(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """Owners look after them; another owner's cannot be used."""
+    """Owners manage the labels of an organization, which other owners' repositories cannot use."""
     owner = find_user(clients.database, "ada")
     acme = make_organization(clients.database, "acme", owner)
     make_repository(clients.database, acme, "boat")
@@ -98,7 +98,7 @@ def test_labels_of_an_organization_are_for_all_its_repositories(
 
 
 def test_labels_have_pages(ada: httpx.Client) -> None:
-    """By name."""
+    """A page of labels is sorted by name and has the total of all labels."""
     for name in "cab":
         create_label(ada, name)
     page = ada.get(LABELS, params={"limit": 2})

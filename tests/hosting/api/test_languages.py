@@ -1,4 +1,4 @@
-"""The languages of a repository, through the API."""
+"""The languages endpoint of a repository."""
 
 from base64 import b64encode
 
@@ -6,7 +6,7 @@ from tests.hosting.api_clients import ServiceClients
 
 
 def test_the_languages_url_of_a_repository_lists_its_languages(clients: ServiceClients) -> None:
-    """In bytes, the most first, as the default branch is now."""
+    """Languages of the default branch are listed with their bytes, the largest first."""
     ada = clients.user("ada")
     shown = ada.post("/user/repos", json={"name": "ship"}).json()
     assert ada.get(shown["languages_url"]).json() == {}
@@ -24,7 +24,7 @@ def test_the_languages_url_of_a_repository_lists_its_languages(clients: ServiceC
 
 
 def test_the_languages_of_an_unknown_repository_are_not_found(clients: ServiceClients) -> None:
-    """Nor of what is hidden."""
+    """The languages of a private repository are not found by others either."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "diary", "private": True, "auto_init": True})
     assert clients.anonymous.get("/repos/ada/diary/languages").status_code == 404

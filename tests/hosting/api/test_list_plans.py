@@ -1,4 +1,4 @@
-"""The queries of all lists of the API are answered by index: none reads a whole table, none sorts one."""
+"""Query plans of all lists of the API: none scans or sorts a whole table."""
 
 import re
 from collections.abc import Iterator
@@ -134,7 +134,7 @@ def faults_of(database: Database, path: str, statement: str, parameters: Any) ->
 
 
 def check_lists(clients: ServiceClients, matrix: PermissionMatrix) -> Iterator[str]:
-    """Ask for every list as an owner, an administrator and a stranger, and return the faults of its queries."""
+    """Request every list as an owner, an administrator and another user, and return the faults of its queries."""
     for path in paged_lists():
         answered = set()
         for role in ("owner", "admin", "stranger"):
@@ -158,10 +158,10 @@ UNANSWERED: Final = {
 
 
 def test_no_list_reads_or_sorts_a_whole_table(clients: ServiceClients) -> None:
-    """For those who may see everything, something and little, in every order."""
+    """No query of a paged list scans or sorts a table, for an owner, an administrator and a stranger."""
     assert list(check_lists(clients, create_matrix(clients))) == []
 
 
 def test_every_exemption_names_a_list() -> None:
-    """A list that is gone, or that is named wrongly, has no reason to be here."""
+    """Each exemption names an existing list with pages."""
     assert {*SORTED, *COUNTED, *UNANSWERED, *VARIANTS} <= set(paged_lists())

@@ -1,4 +1,4 @@
-"""Markdown rendered by the API: sanitized, with references as absolute links."""
+"""The Markdown rendering endpoints."""
 
 import httpx
 import pytest
@@ -8,7 +8,7 @@ from tests.hosting.api_clients import ServiceClients
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Return a client of somebody who is signed in."""
+    """Return a client of a signed-in user."""
     return clients.user("ada")
 
 
@@ -21,7 +21,7 @@ def rendered(client: httpx.Client, path: str, **options: object) -> str:
 
 
 def test_a_text_is_rendered_and_sanitized(ada: httpx.Client) -> None:
-    """Keys are matched in any case; nothing of a script is left."""
+    """Markdown is rendered without scripts, and keys of the body match in any case."""
     text = "# Ship\n\n<script>alert(1)</script>\n\n**bold** <a href='javascript:alert(1)'>x</a>"
     for path, options in (("/markdown", {"Text": text}), ("/markup", {"text": text})):
         html = rendered(ada, path, **options)
@@ -34,7 +34,7 @@ def test_a_text_is_rendered_and_sanitized(ada: httpx.Client) -> None:
 
 @pytest.mark.parametrize("context", ["ada/ship", "/ada/ship/src/branch/main", "{root}/ada/ship"])
 def test_references_are_links_in_the_context(ada: httpx.Client, clients: ServiceClients, context: str) -> None:
-    """In comments `#1` is a link of this site; what only looks like one stays as it is."""
+    """In comments with a context `#1` is a link to the issue; an `href` in the text is left unchanged."""
     root = clients.service.url
     place = context.format(root=root)
     html = rendered(ada, "/markdown", Text='#1 and href="/x"', Mode="comment", Context=place)
@@ -45,7 +45,7 @@ def test_references_are_links_in_the_context(ada: httpx.Client, clients: Service
 
 
 def test_files_are_rendered_by_their_name(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Only Markdown has a renderer, and only people who are signed in may use it."""
+    """Only Markdown files up to a size limit are rendered, and only for signed-in users."""
     assert "<em>" in rendered(ada, "/markup", Text="*x*", Mode="file", FilePath="docs/README.MD")
     refused = ada.post("/markup", json={"Text": "*x*", "Mode": "file", "FilePath": "main.c"})
     assert (refused.status_code, "main.c" in refused.json()["message"]) == (422, True)

@@ -1,4 +1,4 @@
-"""Members: who belongs to an organization, and who may know."""
+"""Members of organizations: lists, public membership and removal."""
 
 import httpx
 import pytest
@@ -8,7 +8,7 @@ from tests.hosting.api_clients import ServiceClients
 
 @pytest.fixture
 def people(clients: ServiceClients) -> dict[str, httpx.Client]:
-    """Make an organization with an owner and a member, and a stranger."""
+    """Create an organization with an owner and a member, and a user outside of it."""
     users = {name: clients.user(name) for name in ("ada", "bob", "eve")}
     users["ada"].post("/orgs", json={"username": "guild"})
     team = users["ada"].post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
@@ -17,12 +17,12 @@ def people(clients: ServiceClients) -> dict[str, httpx.Client]:
 
 
 def member_names(client: httpx.Client, path: str) -> list[str]:
-    """Return who is listed."""
+    """Return the logins in a list of members."""
     return [user["login"] for user in client.get(path).json()]
 
 
 def test_other_users_see_public_members_only(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
-    """Members see each other."""
+    """Members and administrators see all members; other users see public members only."""
     ada, bob, eve = people.values()
     for client in (ada, bob, clients.admin):
         assert member_names(client, "/orgs/guild/members") == ["ada", "bob"]
@@ -44,7 +44,7 @@ def test_other_users_see_public_members_only(clients: ServiceClients, people: di
 
 
 def test_users_publish_only_their_own_membership(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
-    """Not even owners and administrators."""
+    """Owners and administrators cannot publish or hide the membership of somebody else."""
     ada, _, eve = people.values()
     for client in (ada, clients.admin):
         for method in ("PUT", "DELETE"):
@@ -55,7 +55,7 @@ def test_users_publish_only_their_own_membership(clients: ServiceClients, people
 
 
 def test_owners_remove_members(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
-    """Out of every team; strangers cannot be sent away, and members cannot send anybody."""
+    """A removed member leaves every team; members cannot remove others, and a non-member is not found."""
     ada, bob, eve = people.values()
     for client in (bob, eve):
         assert client.delete("/orgs/guild/members/ada").status_code == 403
@@ -68,7 +68,7 @@ def test_owners_remove_members(clients: ServiceClients, people: dict[str, httpx.
 
 
 def test_the_last_owner_cannot_leave(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
-    """By neither door; with a second owner it works."""
+    """The last owner can leave neither the organization nor the team of owners; with a second owner they can."""
     ada, bob, _ = people.values()
     owners = ada.get("/orgs/guild/teams").json()[0]["id"]
     for path in ("/orgs/guild/members/ada", f"/teams/{owners}/members/ada"):

@@ -1,4 +1,4 @@
-"""Migration of repositories from elsewhere, here from the service itself."""
+"""Migration of repositories from another service."""
 
 import random
 import time
@@ -18,6 +18,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.server.app import build
 from holdfast.settings import Settings
 from tests.conftest import Service
+from tests.hosting.api.migration_helpers import migrate, push_sample_history, remote_refs
 from tests.hosting.api_clients import PASSWORD, ServiceClients, open_clients
 from tests.hosting.git_client import Git, address
 from tests.hosting.repository_helpers import make_organization
@@ -32,47 +33,20 @@ def clients(settings: Settings, database: Database, shared_server: SharedServer)
         yield from open_clients(Service(url, inwards, database))
 
 
-def fill(clients: ServiceClients, tmp_path: Path, name: str = "ship") -> Git:
-    """Push a history with branches, tags and notes to a repository of Ada's."""
-    work = Git(tmp_path / "work")
-    work("init", "--quiet", "--initial-branch=trunk")
-    (work.folder / "hull.txt").write_text("wood\n")
-    work("add", ".")
-    work("commit", "--quiet", "-m", "Hull")
-    work("branch", "café")
-    work("tag", "light")
-    work("tag", "-a", "v1", "-m", "One")
-    work("notes", "add", "-m", "noted")
-    work("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, f"ada/{name}"))
-    work("push", "--quiet", "origin", "refs/heads/*", "refs/tags/*", "refs/notes/*")
-    return work
-
-
-def remote_refs(work: Git, clients: ServiceClients, repository: str, name: str = "ada") -> str:
-    """List the refs of a repository as git sees them."""
-    return work("ls-remote", address(clients.service.url, name, PASSWORD, repository))
-
-
-def migrated(client: httpx.Client, clients: ServiceClients, **body: Any) -> httpx.Response:
-    """Migrate Ada's ship."""
-    given = {"clone_addr": f"{clients.service.url}/ada/ship.git", "repo_name": "copy", **body}
-    return client.post("/repos/migrate", json=given)
-
-
 @pytest.fixture
 def ada(clients: ServiceClients, tmp_path: Path) -> httpx.Client:
     """Give Ada a repository with a history."""
     client = clients.user("ada")
     client.post("/user/repos", json={"name": "ship", "default_branch": "trunk"})
-    fill(clients, tmp_path)
+    push_sample_history(clients, tmp_path)
     return client
 
 
 def test_a_migrated_repository_has_every_branch_tag_and_note(
     ada: httpx.Client, clients: ServiceClients, tmp_path: Path
 ) -> None:
-    """And the default branch, the address it came from, and it can be written to."""
-    response = migrated(ada, clients, description="Sails", private=True)
+    """The copy has the refs and the default branch of the source, names its URL, and accepts pushes."""
+    response = migrate(ada, clients, description="Sails", private=True)
     assert response.status_code == 201, response.text
     created = response.json()
     assert (created["full_name"], created["default_branch"], created["empty"]) == ("ada/copy", "trunk", False)
@@ -95,9 +69,9 @@ def test_a_migrated_repository_has_every_branch_tag_and_note(
 
 
 def test_a_private_repository_is_migrated_with_credentials(ada: httpx.Client, clients: ServiceClients) -> None:
-    """In the body as a password or a token, or in the address, which is not shown."""
+    """Credentials are a password, a token or a part of the URL; `original_url` does not show them."""
     ada.patch("/repos/ada/ship", json={"private": True})
-    response = migrated(ada, clients)
+    response = migrate(ada, clients)
     assert (response.status_code, "credentials" in response.text) == (422, True)
     assert ada.get("/repos/ada/copy").status_code == 404
     token = clients.open("/api/v1", "ada").post(
@@ -109,16 +83,16 @@ def test_a_private_repository_is_migrated_with_credentials(ada: httpx.Client, cl
         ("two", {"auth_token": token.json()["sha1"]}),
         ("three", {"clone_addr": inside}),
     ):
-        response = migrated(ada, clients, repo_name=name, **body)
+        response = migrate(ada, clients, repo_name=name, **body)
         assert response.status_code == 201, response.text
         assert response.json()["original_url"] == f"{clients.service.url}/ada/ship.git"
-    assert migrated(ada, clients, auth_username="ada", auth_password="wrong").status_code == 422
+    assert migrate(ada, clients, auth_username="ada", auth_password="wrong").status_code == 422
 
 
 def test_an_empty_repository_is_migrated(ada: httpx.Client, clients: ServiceClients) -> None:
-    """There is nothing to fetch, which is no failure."""
+    """The migration of an empty repository succeeds."""
     ada.post("/user/repos", json={"name": "void"})
-    response = migrated(ada, clients, clone_addr=f"{clients.service.url}/ada/void")
+    response = migrate(ada, clients, clone_addr=f"{clients.service.url}/ada/void")
     assert (response.status_code, response.json()["empty"], response.json()["mirror"]) == (201, True, False)
 
 
@@ -154,9 +128,9 @@ WRONG: tuple[dict[str, Any], ...] = (
 
 
 def test_an_invalid_source_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
-    """With words, and without a repository."""
+    """The response says what is wrong, and no repository is created."""
     for wrong in WRONG:
-        response = migrated(ada, clients, **wrong)
+        response = migrate(ada, clients, **wrong)
         assert response.status_code == 422, (wrong, response.text)
         assert response.json()["message"]
     assert [repo["name"] for repo in ada.get("/user/repos").json()] == ["ship"]
@@ -165,10 +139,10 @@ def test_an_invalid_source_is_refused(ada: httpx.Client, clients: ServiceClients
 def test_the_setting_decides_which_hosts_are_reached(
     settings: Settings, database: Database, shared_server: SharedServer
 ) -> None:
-    """By default only those of the public internet."""
+    """A migration from a local address is refused by default, and the error names the setting."""
     with shared_server.serving(build(settings)) as url:
         for clients in open_clients(Service(url, settings, database)):
-            response = migrated(clients.user("ada"), clients, clone_addr=f"{url}/ada/ship.git")
+            response = migrate(clients.user("ada"), clients, clone_addr=f"{url}/ada/ship.git")
             assert response.status_code == 422
             assert "migration_allowed_hosts" in response.text
 
@@ -176,19 +150,19 @@ def test_the_setting_decides_which_hosts_are_reached(
 def test_names_and_permissions_are_checked_as_for_a_new_repository(
     ada: httpx.Client, clients: ServiceClients
 ) -> None:
-    """A taken name is a conflict; an organization asks its own rules; nobody migrates without an account."""
-    assert migrated(ada, clients, repo_name="ship").status_code == 409
+    """A taken name gives 409, an organization requires permission, and anonymous clients get 401."""
+    assert migrate(ada, clients, repo_name="ship").status_code == 409
     account = clients.account("bob")
     make_organization(clients.database, "guild", account)
-    assert migrated(ada, clients, repo_owner="guild").status_code == 403
-    assert migrated(ada, clients, repo_owner="bob").status_code == 422
-    response = migrated(clients.with_token(account), clients, repo_owner="guild")
+    assert migrate(ada, clients, repo_owner="guild").status_code == 403
+    assert migrate(ada, clients, repo_owner="bob").status_code == 422
+    response = migrate(clients.with_token(account), clients, repo_owner="guild")
     assert (response.status_code, response.json()["full_name"]) == (201, "guild/copy")
-    assert migrated(clients.anonymous, clients).status_code == 401
+    assert migrate(clients.anonymous, clients).status_code == 401
 
 
 def test_concurrent_migrations_are_limited(clients: ServiceClients) -> None:
-    """For one user and for all; one that has ended makes room."""
+    """Concurrent migrations are limited for each user and for all; a finished one frees its slot."""
     ada, bob, eve = (clients.account(name) for name in ("ada", "bob", "eve"))
     slots = migrations.MigrationSlots()
     with slots.slot(ada), slots.slot(ada), slots.slot(bob):
@@ -203,26 +177,26 @@ def test_concurrent_migrations_are_limited(clients: ServiceClients) -> None:
 def test_a_repository_that_is_too_large_is_not_kept(
     settings: Settings, database: Database, shared_server: SharedServer, tmp_path: Path
 ) -> None:
-    """The limit is a setting, and the name is free again."""
+    """A repository larger than `migration_max_mb` is refused and is not found afterwards."""
     inwards = msgspec.structs.replace(settings, migration_allowed_hosts="loopback", migration_max_mb=1)
     with shared_server.serving(build(inwards)) as url:
         for clients in open_clients(Service(url, inwards, database)):
             ada = clients.user("ada")
             ada.post("/user/repos", json={"name": "ship", "default_branch": "trunk"})
-            work = fill(clients, tmp_path)
+            work = push_sample_history(clients, tmp_path)
             (work.folder / "cargo").write_bytes(random.Random(1).randbytes(1_500_000))
             work("add", ".")
             work("commit", "--quiet", "-m", "Cargo")
             work("push", "--quiet", "origin", "trunk")
-            response = migrated(ada, clients)
+            response = migrate(ada, clients)
             assert (response.status_code, "migration_max_mb" in response.text) == (422, True)
             assert ada.get("/repos/ada/copy").status_code == 404
 
 
 def test_what_an_interrupted_migration_left_is_deleted(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Once it can no longer be running; what has ended stays."""
+    """An unfinished migration is deleted once it can no longer be running; finished ones stay."""
     for name in ("copy", "left"):
-        assert migrated(ada, clients, repo_name=name).status_code == 201
+        assert migrate(ada, clients, repo_name=name).status_code == 201
     left = repositories.find_repository(clients.database, "ada", "left")
     with clients.database.write() as connection:
         mirrors.set_progress(connection, left.id, phase="git")

@@ -1,4 +1,4 @@
-"""Milestones of a repository."""
+"""The milestone endpoints."""
 
 import httpx
 
@@ -14,7 +14,7 @@ def titles(response: httpx.Response) -> list[str]:
 
 
 def test_a_milestone_counts_its_issues(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Open and closed apart, wherever it is shown."""
+    """A milestone shows its numbers of open and closed issues in issues, in lists and alone."""
     response = ada.post(MILESTONES, json={"title": "1.0", "due_on": "2030-01-01T00:00:00Z"})
     assert response.status_code == 201
     milestone = response.json()
@@ -42,7 +42,7 @@ def test_a_milestone_counts_its_issues(clients: ServiceClients, ada: httpx.Clien
 
 
 def test_a_milestone_is_changed_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Its issues stay."""
+    """Writers change and delete a milestone; its issues stay without a milestone."""
     number = ada.post(MILESTONES, json={"title": "1.0", "description": "d"}).json()["id"]
     ada.post("/repos/ada/ship/issues", json={"title": "t", "milestone": number})
     closed = ada.patch(f"{MILESTONES}/1.0", json={"title": "2.0", "state": "closed"}).json()
@@ -61,7 +61,7 @@ def test_a_milestone_is_changed_and_removed(clients: ServiceClients, ada: httpx.
 
 
 def test_milestones_are_sorted_by_due_date(ada: httpx.Client) -> None:
-    """Those without a date come last; closed ones only when asked for."""
+    """Milestones without a date come last, and closed ones are listed on request only."""
     ada.post(MILESTONES, json={"title": "someday"})
     ada.post(MILESTONES, json={"title": "later", "due_on": "2031-01-01T00:00:00Z"})
     ada.post(MILESTONES, json={"title": "soon", "due_on": "2030-01-01T00:00:00Z"})
@@ -74,7 +74,7 @@ def test_milestones_are_sorted_by_due_date(ada: httpx.Client) -> None:
 
 
 def test_an_id_goes_before_a_title_that_looks_like_one(ada: httpx.Client) -> None:
-    """A milestone may be called 1."""
+    """A number in the path is an id if there is one, and otherwise a title."""
     first = ada.post(MILESTONES, json={"title": "first"}).json()["id"]
     ada.post(MILESTONES, json={"title": str(first)})
     assert ada.get(f"{MILESTONES}/{first}").json()["title"] == "first"
@@ -85,7 +85,7 @@ def test_an_id_goes_before_a_title_that_looks_like_one(ada: httpx.Client) -> Non
 
 
 def test_bad_milestones_are_refused(ada: httpx.Client) -> None:
-    """By the name of the field."""
+    """The error of an invalid milestone names the field."""
     for body, field in (
         ({}, "Title"),
         ({"title": " "}, "Title"),

@@ -1,6 +1,7 @@
 """Pull mirrors."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,10 +18,10 @@ from holdfast.hosting.store.tables import mirrors as table
 from holdfast.server.app import build
 from holdfast.settings import Settings
 from tests.conftest import Service
-from tests.hosting.api.test_migrations import fill, migrated, remote_refs
+from tests.hosting.api.migration_helpers import migrate, push_sample_history, remote_refs
 from tests.hosting.api_clients import PASSWORD, ServiceClients, open_clients
 from tests.hosting.git_client import Git, address
-from tests.hosting.repository_helpers import READ, WRITE, let_in
+from tests.hosting.repository_helpers import READ, WRITE, let_in, recorded_events
 from tests.shared_server import SharedServer
 
 
@@ -41,7 +42,7 @@ def clients(
 
 @pytest.fixture
 def app(allow_local_addresses: Settings, database: Database) -> Iterator[App]:
-    """Open what the scheduled task has."""
+    """Open the application as the scheduled task does."""
     del database
     opened = App.open(allow_local_addresses)
     yield opened
@@ -53,9 +54,9 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Give Ada a private repository with a history, and a mirror of it."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "default_branch": "trunk", "private": True})
-    git = fill(clients, tmp_path)
+    git = push_sample_history(clients, tmp_path)
     given = {"auth_username": "ada", "auth_password": PASSWORD, "mirror": True, "mirror_interval": "1h"}
-    response = migrated(ada, clients, **given)
+    response = migrate(ada, clients, **given)
     assert response.status_code == 201, response.text
     shown = response.json()
     assert (shown["mirror"], shown["mirror_interval"]) == (True, "1h0m0s")
@@ -69,7 +70,7 @@ def owner(clients: ServiceClients) -> httpx.Client:
 
 
 def test_a_mirror_follows_branches_tags_and_deletions(work: Git, clients: ServiceClients, app: App) -> None:
-    """After it was asked to, with the events of a push; nothing is due otherwise."""
+    """A requested update copies the refs of the source, with events; without a request nothing is due."""
     assert mirrors.sync_due(app) == 0
     (work.folder / "sail.txt").write_text("cloth\n")
     work("add", ".")
@@ -77,10 +78,14 @@ def test_a_mirror_follows_branches_tags_and_deletions(work: Git, clients: Servic
     work("tag", "v2")
     work("push", "--quiet", "--force", "origin", "trunk", "v2", ":café", ":refs/tags/light")
     ada = owner(clients)
+    before = len(recorded_events(clients.database))
     response = ada.post("/repos/ada/copy/mirror-sync")
     assert (response.status_code, response.content) == (200, b"")
     assert mirrors.sync_due(app) == 1
     assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
+    # A tag that is created or deleted is a push too; a deleted branch is not.
+    kinds = Counter(kind for kind, _ in recorded_events(clients.database)[before:])
+    assert kinds == {"push": 3, "create": 1, "delete": 2}
     assert ada.get("/repos/ada/copy/contents/sail.txt").status_code == 200
     assert ada.get("/repos/ada/copy").json()["branch_count"] == 1
     copy = repositories.find_repository(clients.database, "ada", "copy")
@@ -93,7 +98,7 @@ def test_a_mirror_follows_branches_tags_and_deletions(work: Git, clients: Servic
 def test_closing_keywords_of_mirrored_commits_mean_other_issues(
     work: Git, clients: ServiceClients, app: App
 ) -> None:
-    """The issue of the mirror with that number stays open."""
+    """A mirrored commit with `Fixes #1` does not close that issue of the mirror."""
     ada = owner(clients)
     assert ada.post("/repos/ada/copy/issues", json={"title": "Leak"}).status_code == 201
     work("commit", "--quiet", "--allow-empty", "-m", "Fixes #1")
@@ -105,7 +110,7 @@ def test_closing_keywords_of_mirrored_commits_mean_other_issues(
 
 
 def test_a_mirror_is_read_only_for_people(work: Git, clients: ServiceClients) -> None:
-    """Whatever they may do elsewhere."""
+    """The owner of a mirror can neither push to it nor commit files to it."""
     there = address(clients.service.url, "ada", PASSWORD, "ada/copy")
     work("commit", "--quiet", "--allow-empty", "-m", "More")
     assert work.try_to("push", there, "trunk").returncode != 0
@@ -114,7 +119,7 @@ def test_a_mirror_is_read_only_for_people(work: Git, clients: ServiceClients) ->
 
 
 def test_the_default_branch_follows_a_rename_in_the_source(work: Git, clients: ServiceClients, app: App) -> None:
-    """The branch HEAD points to becomes the default branch once the old one is gone."""
+    """The HEAD of the source becomes the default branch once the old default branch is deleted."""
     ada = owner(clients)
     ada.patch("/repos/ada/ship", json={"default_branch": "café"})
     work("push", "--quiet", "origin", ":trunk")
@@ -125,7 +130,7 @@ def test_the_default_branch_follows_a_rename_in_the_source(work: Git, clients: S
 
 
 def test_a_mirror_that_cannot_be_updated_stays_as_it_is(work: Git, clients: ServiceClients, app: App) -> None:
-    """It says why, and is tried again later."""
+    """The mirror stores the error, keeps its refs, and is updated again at a later time."""
     before = remote_refs(work, clients, "ada/copy")
     ada = owner(clients)
     ada.delete("/repos/ada/ship")
@@ -143,7 +148,7 @@ def test_a_mirror_that_cannot_be_updated_stays_as_it_is(work: Git, clients: Serv
 
 
 def test_a_mirror_is_updated_at_its_interval(work: Git, clients: ServiceClients, app: App) -> None:
-    """Which can be changed; 0 is only on request."""
+    """The interval can be changed; with an interval of 0 a mirror is updated on request only."""
     del work
     ada = owner(clients)
 
@@ -164,7 +169,7 @@ def test_a_mirror_is_updated_at_its_interval(work: Git, clients: ServiceClients,
 
 
 def test_requesting_an_update_requires_write_access(work: Git, clients: ServiceClients) -> None:
-    """Those who may write, and of a mirror."""
+    """Readers, anonymous clients and requests for repositories that are no mirrors get an error."""
     del work
     ada = owner(clients)
     copy = repositories.find_repository(clients.database, "ada", "copy")
@@ -183,7 +188,7 @@ def test_requesting_an_update_requires_write_access(work: Git, clients: ServiceC
 
 
 def test_the_secret_is_encrypted(work: Git, clients: ServiceClients, allow_local_addresses: Settings) -> None:
-    """Neither the database nor a file of the data folder has the password."""
+    """The database has the password of a mirror in encrypted form only."""
     del work
     with clients.database.read() as connection:
         row = connection.execute(select(table)).one()

@@ -1,4 +1,4 @@
-"""Git notes, pushed by git and shown by the API."""
+"""The git notes endpoint."""
 
 import subprocess
 from pathlib import Path
@@ -11,7 +11,7 @@ HOME = "/repos/ada/ship"
 
 
 def test_a_pushed_note_is_shown(clients: ServiceClients, tmp_path: Path) -> None:
-    """By commit and by branch; a commit without one has none, and other people's private ones neither."""
+    """A note is found by commit or branch; a commit without a note and a private repository give 404."""
     ada = clients.user("ada")
     repo = ada.post("/user/repos", json={"name": "ship", "auto_init": True, "private": True}).json()
     head = ada.get(f"{HOME}/branches/main").json()["commit"]["id"]

@@ -1,4 +1,4 @@
-"""Notifications: who hears of what, what they may see, and what they have read."""
+"""Notifications: recipients, threads and read states."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 @pytest.fixture
 def eve(clients: ServiceClients) -> httpx.Client:
-    """Return a client of Eve, who reads."""
+    """Return a client of Eve, who may read the repository."""
     return clients.user("eve")
 
 
@@ -35,18 +35,18 @@ def threads(client: httpx.Client, **query: str | bool) -> list[dict[str, Any]]:
 
 
 def titles(client: httpx.Client, **query: str | bool) -> list[str]:
-    """List what notifications are about."""
+    """List the titles of the subjects of notifications."""
     return [item["subject"]["title"] for item in threads(client, **query)]
 
 
 def count(client: httpx.Client) -> int:
-    """Ask how many are unread."""
+    """Return the number of unread notifications."""
     result: int = client.get("/notifications/new").json()["new"]
     return result
 
 
 def test_a_thread_shows_the_issue_and_the_latest_comment(ada: httpx.Client, eve: httpx.Client) -> None:
-    """One thread for each issue; without a comment the issue stands for it."""
+    """An issue has one thread with the URL of its latest comment, or of the issue if there is none."""
     eve.post(f"{HOME}/issues", json={"title": "Leak"})
     ada.put(f"{HOME}/subscription")
     eve.post(f"{HOME}/issues", json={"title": "Sail"})
@@ -70,7 +70,7 @@ def test_a_thread_shows_the_issue_and_the_latest_comment(ada: httpx.Client, eve:
 def test_participants_are_notified_of_comments(
     ada: httpx.Client, eve: httpx.Client, clients: ServiceClients
 ) -> None:
-    """Authors, commenters and assignees do, others not; nobody hears of what they did themselves."""
+    """Authors, commenters and assignees are notified; nobody is notified of their own actions."""
     max_, wim = clients.user("max"), clients.user("wim")
     ada.put(f"{HOME}/collaborators/max", json={"permission": "write"})
     eve.post(f"{HOME}/issues", json={"title": "Leak"})
@@ -86,7 +86,7 @@ def test_participants_are_notified_of_comments(
 def test_mentioned_users_who_may_read_are_notified(
     ada: httpx.Client, eve: httpx.Client, clients: ServiceClients
 ) -> None:
-    """In any case of letters; in a private repository only once one may read it."""
+    """A mention matches in any case; in a private repository it notifies only users who may read it."""
     ada.post(f"{HOME}/issues", json={"title": "Leak", "body": "Ask @EVE, not mail@max or `@`"})
     assert titles(eve) == ["Leak"]
     clients.user("max")
@@ -102,7 +102,7 @@ def test_mentioned_users_who_may_read_are_notified(
 
 
 def test_a_mention_added_by_an_edit_notifies_once(ada: httpx.Client, eve: httpx.Client) -> None:
-    """In an issue and in a comment; an edit that leaves it there is no news."""
+    """A mention added to an issue or a comment notifies once; an edit that keeps it does not notify again."""
     ada.post(f"{HOME}/issues", json={"title": "Leak", "body": "Who knows?"})
     comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "Anybody?"}).json()["id"]
     assert count(eve) == 0
@@ -118,7 +118,7 @@ def test_a_mention_added_by_an_edit_notifies_once(ada: httpx.Client, eve: httpx.
 
 
 def test_the_creator_of_a_repository_watches_it(ada: httpx.Client, eve: httpx.Client) -> None:
-    """Until they choose not to."""
+    """The creator of a repository is notified of its issues until they delete their subscription."""
     ada.post("/user/repos", json={"name": "boat"})
     assert ada.get("/repos/ada/boat").json()["watchers_count"] == 1
     eve.post("/repos/ada/boat/issues", json={"title": "Leak"})
@@ -129,7 +129,7 @@ def test_the_creator_of_a_repository_watches_it(ada: httpx.Client, eve: httpx.Cl
 
 
 def test_users_can_unsubscribe(ada: httpx.Client, eve: httpx.Client) -> None:
-    """Unsubscribed people hear of mentions only; subscribed ones of everything."""
+    """Unsubscribed users are notified of mentions only, and subscribed users of every comment."""
     for title in ("Leak", "Sail"):
         eve.post(f"{HOME}/issues", json={"title": title})
     eve.delete(f"{HOME}/issues/1/subscriptions/eve")
@@ -143,7 +143,7 @@ def test_users_can_unsubscribe(ada: httpx.Client, eve: httpx.Client) -> None:
 
 
 def test_pull_requests_notify_reviewers(ada: httpx.Client, eve: httpx.Client) -> None:
-    """Who is asked for a review hears of it, and the author of the review."""
+    """A requested reviewer is notified of the request, and the author of the pull request of the review."""
     ada.put(f"{HOME}/collaborators/eve", json={"permission": "write"})
     ada.post(f"{HOME}/contents/new.txt", json={"content": "", "branch": "main", "new_branch": "side"})
     ada.post(f"{HOME}/pulls", json={"title": "New", "head": "side", "base": "main"})
@@ -157,7 +157,7 @@ def test_pull_requests_notify_reviewers(ada: httpx.Client, eve: httpx.Client) ->
 
 
 def test_threads_are_read_and_become_unread_again(ada: httpx.Client, eve: httpx.Client) -> None:
-    """Pinned ones stay pinned when something happens."""
+    """A comment makes a read thread unread, and a pinned thread stays pinned."""
     for title in ("Leak", "Sail"):
         eve.post(f"{HOME}/issues", json={"title": title})
         number = {"Leak": 1, "Sail": 2}[title]
@@ -180,7 +180,7 @@ def test_threads_are_read_and_become_unread_again(ada: httpx.Client, eve: httpx.
 
 
 def test_all_are_marked_at_once(ada: httpx.Client, eve: httpx.Client) -> None:
-    """Everywhere or in one repository, up to a time; nobody else's."""
+    """A user marks their own threads, in all repositories or one, up to a time."""
     ada.post("/user/repos", json={"name": "boat"})
     for path in (HOME, "/repos/ada/boat"):
         ada.post(f"{path}/issues", json={"title": path, "body": "@eve"})
@@ -199,7 +199,7 @@ def test_all_are_marked_at_once(ada: httpx.Client, eve: httpx.Client) -> None:
 
 
 def test_threads_are_deleted_with_the_issue(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) -> None:
-    """A deleted comment leaves the thread, a deleted issue does not; nothing is told without a login."""
+    """A thread stays when the comment is deleted, and is deleted with the issue."""
     ada.post(f"{HOME}/issues", json={"title": "Leak"})
     comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "@eve"}).json()
     ada.delete(f"{HOME}/issues/comments/{comment['id']}")

@@ -1,4 +1,4 @@
-"""Refs, trees and blobs over the API, held against git itself."""
+"""The endpoints of refs, trees and blobs; trees are compared with `git ls-tree`."""
 
 import base64
 from pathlib import Path
@@ -29,14 +29,14 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
 
 
 def git_ls_tree(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
-    """Return what git says is in the tree."""
+    """Return the entries that `git ls-tree` lists."""
     lines = git("ls-tree", "-z", *how, "main").split("\0")
     return [(path, *entry.split()) for entry, _, path in (line.partition("\t") for line in lines if line)]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("recursive", ["", "true"])
 def test_a_tree_equals_that_of_git_ls_tree(clients: ServiceClients, work: Git, recursive: str) -> None:
-    """One directory, or everything below it with the directories."""
+    """The tree has the entries of one directory, or all entries below it with the directories."""
     for name in (work("rev-parse", "main^{tree}"), work("rev-parse", "main"), "main", "feature/x"):
         response = clients.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
         result = response.json()
@@ -47,7 +47,7 @@ def test_a_tree_equals_that_of_git_ls_tree(clients: ServiceClients, work: Git, r
 
 
 def test_a_tree_comes_in_pages(clients: ServiceClients, work: Git) -> None:
-    """Each says whether there is more."""
+    """Each page of a tree says whether there are more entries."""
     path = "/repos/ada/notes/git/trees/main"
     pages = [
         clients.anonymous.get(path, params={"recursive": "1", "per_page": "3", "page": number}).json()
@@ -59,7 +59,7 @@ def test_a_tree_comes_in_pages(clients: ServiceClients, work: Git) -> None:
 
 
 def test_a_blob_is_its_bytes(clients: ServiceClients, work: Git) -> None:
-    """In base64; what is no blob is not found."""
+    """A blob is returned in base64; an id of a tree or of nothing is not found, and other texts are refused."""
     sha = work("rev-parse", "main:dir/sub/file.txt")
     blob = clients.anonymous.get(f"/repos/ada/notes/git/blobs/{sha}").json()
     assert base64.b64decode(blob["content"]) == b"deep\n"
@@ -71,7 +71,7 @@ def test_a_blob_is_its_bytes(clients: ServiceClients, work: Git) -> None:
 
 
 def test_refs_are_listed_by_prefix(clients: ServiceClients, work: Git) -> None:
-    """Full names; a beginning nobody has is not found."""
+    """Refs have their full names, and a prefix without refs gives 404."""
     refs = clients.anonymous.get("/repos/ada/notes/git/refs").json()
     assert [ref["ref"] for ref in refs] == ["refs/heads/feature/x", "refs/heads/main"]
     assert {ref["object"]["sha"] for ref in refs} == {work("rev-parse", "main")}

@@ -1,11 +1,11 @@
-"""Webhooks of an organization: for its owners, with every key where clients look for it."""
+"""Webhooks of organizations."""
 
 import httpx
 import pytest
 
 from holdfast.hosting.store import tables
 from holdfast.settings import Settings
-from tests.hosting.api.hook_helpers import CONFIG, create_hook
+from tests.hosting.api.hook_helpers import CONFIG, create_hook, hook_ids
 from tests.hosting.api_clients import ServiceClients
 
 PATH = "/orgs/guild/hooks"
@@ -17,14 +17,14 @@ KEYS = [
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Be somebody who owns an organization."""
+    """Let Ada own an organization, and return her client."""
     client = clients.user("ada")
     assert client.post("/orgs", json={"username": "guild"}).status_code == 201
     return client
 
 
 def test_a_hook_has_every_key_in_order(ada: httpx.Client) -> None:
-    """The shortest request makes a hook for pushes that is not active."""
+    """The minimal request creates an inactive hook for pushes."""
     hook = create_hook(ada, PATH)
     assert list(hook) == KEYS
     assert hook["config"] == {"content_type": "json", "url": "https://ci.example/h"}
@@ -35,7 +35,7 @@ def test_a_hook_has_every_key_in_order(ada: httpx.Client) -> None:
 
 
 def test_secrets_are_never_shown_and_not_readable_at_rest(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Neither when they are given nor later, nor to whoever gets hold of the database alone."""
+    """The secrets of a hook are in no response, and the database has them in encrypted form only."""
     config = {**CONFIG, "secret": "hunter2", "url": "https://joe:hunter3@ci.example/h?x=1"}
     hook = create_hook(ada, PATH, config=config, authorization_header="Bearer hunter4")
     shown = [str(hook), ada.get(PATH).text, ada.get(f"{PATH}/{hook['id']}").text]
@@ -46,7 +46,7 @@ def test_secrets_are_never_shown_and_not_readable_at_rest(clients: ServiceClient
 
 
 def test_a_slack_hook_shows_its_channel(ada: httpx.Client) -> None:
-    """Trimmed, with the rest of what only such hooks have, keys in order."""
+    """The channel is trimmed, and the keys of a Slack hook are in order."""
     config = {**CONFIG, "channel": " #builds ", "username": "bot", "ignored": "x"}
     hook = create_hook(ada, PATH, type="slack", config=config)
     assert list(hook["config"].items()) == [  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ def test_a_slack_hook_shows_its_channel(ada: httpx.Client) -> None:
 
 
 def test_hooks_are_listed_by_their_number_in_pages(ada: httpx.Client) -> None:
-    """With how many there are, and where the others are."""
+    """A page of hooks has the total and links to the other pages."""
     numbers = [create_hook(ada, PATH, name=f"hook {count}")["id"] for count in range(5)]
     response = ada.get(PATH, params={"limit": 2, "page": 2})
     assert [hook["id"] for hook in response.json()] == numbers[2:4]
@@ -77,7 +77,7 @@ def test_hooks_are_listed_by_their_number_in_pages(ada: httpx.Client) -> None:
     [("-1", 1), ("0", 1), ("abc", 1), ("99999999999999999999999", 0), ("9223372036854775807", 0), ("2", 0)],
 )
 def test_an_invalid_page_number_is_the_first_page(ada: httpx.Client, page: str, expected: int) -> None:
-    """Below the first is the first; beyond the last there is nothing, but still the total."""
+    """A page beyond the last is empty, and still has the total."""
     create_hook(ada, PATH)
     response = ada.get(PATH, params={"page": page, "limit": "99999999999999999999"})
     assert (response.status_code, len(response.json()), response.headers["x-total-count"]) == (200, expected, "1")
@@ -85,14 +85,14 @@ def test_an_invalid_page_number_is_the_first_page(ada: httpx.Client, page: str, 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
 def test_unknown_hooks_are_not_found(ada: httpx.Client, method: str) -> None:
-    """A number nobody has, one that is too large, and what is no number."""
+    """An unknown id, one beyond 64 bits and a text that is no number give 404."""
     for number in ("999999", "0", "-1", "x", "9223372036854775807", "9223372036854775808", "9" * 40):
         response = ada.request(method, f"{PATH}/{number}", json={} if method == "PATCH" else None)
         assert (response.status_code, response.json()["message"]) == (404, "not found"), number
 
 
 def test_hooks_of_other_organizations_are_not_found(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Neither below another organization, nor below a repository, nor as one's own."""
+    """A hook is not found at another organization, a repository, a user or the instance."""
     number = create_hook(ada, PATH)["id"]
     ada.post("/orgs", json={"username": "other"})
     ada.post("/orgs/guild/repos", json={"name": "ship"})
@@ -104,7 +104,7 @@ def test_hooks_of_other_organizations_are_not_found(clients: ServiceClients, ada
 
 
 def test_errors_are_reported_in_a_fixed_order(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Whether the organization is there, who is asking, whether they own it; only then what they sent."""
+    """The organization, the login and the ownership are checked before the body."""
     eve = clients.user("eve")
     bad = {"type": "nonsense"}
     assert clients.anonymous.post("/orgs/nobody/hooks", json=bad).status_code == 404
@@ -117,7 +117,7 @@ def test_errors_are_reported_in_a_fixed_order(clients: ServiceClients, ada: http
 
 @pytest.mark.parametrize("active", [True, False])
 def test_a_patch_changes_only_what_it_says(ada: httpx.Client, active: bool) -> None:  # noqa: FBT001
-    """Everything else stays, in the config too."""
+    """Absent and null fields keep their values, also within the config."""
     config = {**CONFIG, "secret": "x"}
     hook = create_hook(
         ada, PATH, config=config, active=active, events=["issues_only"], branch_filter="main", name="one"
@@ -139,39 +139,42 @@ def test_a_patch_changes_only_what_it_says(ada: httpx.Client, active: bool) -> N
 
 
 def strip(hook: dict[str, object]) -> dict[str, object]:
-    """Leave out when it was changed."""
+    """Return a hook without the time of its last change."""
     return {key: value for key, value in hook.items() if key != "updated_at"}
 
 
 def test_the_type_of_a_hook_stays(ada: httpx.Client) -> None:
-    """Nobody can ask for another, and saying it does no harm."""
+    """A patch with another type is accepted, but the type stays."""
     hook = create_hook(ada, PATH)
     assert ada.patch(f"{PATH}/{hook['id']}", json={"type": "slack"}).json()["type"] == "gitea"
 
 
 def test_a_hook_can_be_removed_once(ada: httpx.Client) -> None:
-    """Then it is not there."""
+    """A deleted hook gives 404 and is not listed."""
     hook = create_hook(ada, PATH)
     assert ada.delete(f"{PATH}/{hook['id']}").status_code == 204
     assert ada.delete(f"{PATH}/{hook['id']}").status_code == 404
     assert ada.get(PATH).json() == []
 
 
-def test_hooks_are_deleted_with_their_organization(ada: httpx.Client) -> None:
-    """Renamed it keeps them, removed it does not leave them behind."""
+def test_hooks_are_kept_with_a_renamed_organization_and_deleted_with_it(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
+    """A renamed organization keeps its hooks, and its deletion deletes them."""
     number = create_hook(ada, PATH)["id"]
     assert ada.post("/orgs/guild/rename", json={"new_name": "union"}).status_code == 204
     assert ada.get(f"/orgs/union/hooks/{number}").status_code == 200
     assert ada.get(f"{PATH}/{number}").status_code == 307
     assert ada.delete("/orgs/union").status_code == 204
+    assert hook_ids(clients.database) == []
 
 
 class TestSwitchedOff:
-    """Where the settings say that there are no webhooks."""
+    """Tests with webhooks disabled in the settings."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
-        """Switch them off."""
+        """Disable webhooks."""
         return Settings(
             data=settings.data,
             database_url=settings.database_url,
@@ -179,8 +182,8 @@ class TestSwitchedOff:
             webhooks=False,
         )
 
-    def test_invalid_hooks_are_refused(self, clients: ServiceClients) -> None:
-        """In words, to those who could otherwise have them."""
+    def test_hooks_are_refused_before_they_are_checked(self, clients: ServiceClients) -> None:
+        """If webhooks are disabled, permitted users get 403 with a message, even for an invalid body."""
         clients.admin.post("/orgs", json={"username": "guild"})
         response = clients.admin.post(PATH, json={"type": "nonsense"})
         assert (response.status_code, response.json()["message"]) == (403, "webhooks disabled by administrator")

@@ -1,4 +1,4 @@
-"""Organizations: made by anybody, run by their owners, seen by those who may know of them."""
+"""The organization endpoints: create, edit, rename, delete and list."""
 
 import pytest
 
@@ -12,7 +12,7 @@ KEYS = [
 
 
 def test_the_creator_of_an_organization_owns_it(clients: ServiceClients) -> None:
-    """All keys are there in the order clients know, and the maker is in the team of the owners."""
+    """The response has every key in order, and the creator is in the team of owners."""
     ada = clients.user("ada")
     body = {"username": "Analytics", "full_name": "Analytical Society", "website": "https://example.org"}
     response = ada.post("/orgs", json=body)
@@ -45,21 +45,21 @@ def test_the_creator_of_an_organization_owns_it(clients: ServiceClients) -> None
 def test_a_bad_organization_is_refused_by_the_name_of_the_field(
     clients: ServiceClients, body: dict[str, object], message: str
 ) -> None:
-    """422, and nothing is made."""
+    """An invalid organization gives 422 with a message, and nothing is created."""
     response = clients.user("ada").post("/orgs", json=body)
     assert (response.status_code, response.json()["message"]) == (422, message)
     assert clients.admin.get("/admin/orgs").json() == []
 
 
 def test_a_website_cannot_be_a_script_url(clients: ServiceClients) -> None:
-    """It becomes a link on a page."""
+    """A website with the scheme `javascript` is refused, since pages link to it."""
     response = clients.user("ada").post("/orgs", json={"username": "a", "website": "javascript:alert(1)"})
     assert response.status_code == 422
     assert response.json()["message"].startswith("[Website]: ")
 
 
 def test_users_without_the_permission_create_no_organizations(clients: ServiceClients) -> None:
-    """The administrator decides, and can make one for them."""
+    """An administrator can create an organization for a user who may not."""
     bob = clients.user("bob", may_create_organizations=False)
     assert clients.anonymous.post("/orgs", json={"username": "a"}).status_code == 401
     assert bob.post("/orgs", json={"username": "a"}).status_code == 403
@@ -71,7 +71,7 @@ def test_users_without_the_permission_create_no_organizations(clients: ServiceCl
 
 
 def test_only_owners_change_an_organization(clients: ServiceClients) -> None:
-    """Absent keys keep their values; strangers and members get a clear no."""
+    """Members get 403 and strangers 404; absent fields keep their values."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/orgs", json={"username": "guild", "location": "London", "visibility": "limited"})
     team = ada.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
@@ -94,7 +94,7 @@ def test_only_owners_change_an_organization(clients: ServiceClients) -> None:
 
 
 def test_a_former_name_redirects_to_the_current_one(clients: ServiceClients) -> None:
-    """Even when it spells like a part of every address; and only for those who may know of the organization."""
+    """Only those who may see the organization are redirected; a name that occurs elsewhere in the URL works."""
     ada = clients.user("ada")
     ada.post("/orgs", json={"username": "a", "visibility": "private"})
     ada.post("/orgs", json={"username": "b"})
@@ -110,7 +110,7 @@ def test_a_former_name_redirects_to_the_current_one(clients: ServiceClients) -> 
 
 
 def test_an_organization_without_repositories_can_be_deleted(clients: ServiceClients) -> None:
-    """Its repositories are not lost by the way: 409 says how many there are."""
+    """Deleting an organization with repositories gives 409 with their number."""
     ada = clients.user("ada")
     ada.post("/orgs", json={"username": "guild"})
     for name in ("one", "two"):
@@ -127,7 +127,7 @@ def test_an_organization_without_repositories_can_be_deleted(clients: ServiceCli
 
 
 def test_lists_show_visible_organizations_only(clients: ServiceClients) -> None:
-    """Public to all, limited to those who are signed in, private to members; pages have their headers."""
+    """Public ones are listed to all, limited ones to signed-in users, and private ones to members."""
     ada, bob, eve = clients.user("ada"), clients.user("bob"), clients.user("eve", is_restricted=True)
     for visibility in ("public", "limited", "private"):
         ada.post("/orgs", json={"username": f"the-{visibility}", "visibility": visibility})
@@ -157,7 +157,7 @@ def test_lists_show_visible_organizations_only(clients: ServiceClients) -> None:
 
 
 def test_memberships_are_shown_to_permitted_users_only(clients: ServiceClients) -> None:
-    """One's own, to administrators, to fellow members, and to everybody once they are public."""
+    """Memberships are shown to the user, administrators and fellow members, and to all if they are public."""
     ada, bob, eve = clients.user("ada"), clients.user("bob"), clients.user("eve")
     ada.post("/orgs", json={"username": "guild"})
     ada.post("/orgs", json={"username": "hidden", "visibility": "private"})
@@ -178,7 +178,7 @@ def test_memberships_are_shown_to_permitted_users_only(clients: ServiceClients) 
 
 
 def test_permissions_in_an_organization(clients: ServiceClients) -> None:
-    """One's own, or anybody's for administrators."""
+    """Users see their own permissions, and administrators those of everybody."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/orgs", json={"username": "guild", "visibility": "private"})
     path = "/users/{}/orgs/guild/permissions"
@@ -208,7 +208,7 @@ def test_permissions_in_an_organization(clients: ServiceClients) -> None:
 
 
 def test_a_private_organization_is_visible_to_its_members_only(clients: ServiceClients) -> None:
-    """An organization for its members, a person for those they share an organization with."""
+    """A private user is visible to members of a common organization only."""
     ada, bob, eve = clients.user("ada", visibility="private"), clients.user("bob"), clients.user("eve")
     ada.post("/orgs", json={"username": "guild", "visibility": "private"})
     team = ada.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
@@ -224,7 +224,7 @@ def test_a_private_organization_is_visible_to_its_members_only(clients: ServiceC
 
 
 def test_organizations_require_the_scope_of_a_token(clients: ServiceClients) -> None:
-    """Reading organizations is not writing them."""
+    """A token with `read:organization` cannot create an organization."""
     ada = clients.account("ada")
     reading = clients.with_token(ada, "read:organization")
     assert reading.get("/orgs").status_code == 200
@@ -235,7 +235,7 @@ def test_organizations_require_the_scope_of_a_token(clients: ServiceClients) -> 
 
 @pytest.mark.parametrize("name", ["a%00b", "%2E%2E", "%F0%9F%90%99", "a%2Fb", "x" * 3000])
 def test_no_organization_has_an_impossible_name(clients: ServiceClients, name: str) -> None:
-    """404, whatever stands there."""
+    """Impossible names give 404 in paths and as the user to act for, and 401 as a login."""
     for path in (f"/orgs/{name}/teams", f"/users/{name}/orgs", f"/orgs/{name}/members"):
         assert clients.admin.get(path).status_code == 404
     assert clients.admin.get("/user", headers={"Sudo": "a\tb"}).status_code == 404

@@ -23,19 +23,19 @@ SPOILED = "neither an object nor a list"
 
 
 def test_every_endpoint_has_a_permission_and_every_permission_an_endpoint() -> None:
-    """Whoever adds an endpoint says here who may use it."""
+    """A new endpoint requires an entry here that says who may use it."""
     declared = [f"{endpoint.method} {endpoint.path}" for endpoint in endpoints()]
     assert sorted(declared) == sorted([*ABOUT_REPOSITORIES, *ABOUT_ORGANIZATIONS, *ELSEWHERE])
 
 
 def by_scope(role: str, route: str) -> int | None:
-    """Say whether the token of a role does not reach so far."""
+    """Return 403 if the scopes of the role's token do not permit the request."""
     too_far = role == "scopeless" or (role == "reading" and not route.startswith("GET"))
     return 403 if too_far and route not in UNSCOPED else None
 
 
 def elsewhere(role: str, permission: EndpointPermission) -> int | None:
-    """Say how a role is refused something that is about no repository and no organization."""
+    """Return the status with which a request without a repository and an organization is refused."""
     if permission.asked == "anyone":
         return None
     if role == "nobody" or permission.asked == "password":
@@ -45,7 +45,7 @@ def elsewhere(role: str, permission: EndpointPermission) -> int | None:
 
 @dataclass(frozen=True)
 class PermissionCase:
-    """Who tries what and where, and the status they should be refused with."""
+    """A request of a role in a place, and the status with which it should be refused."""
 
     role: str
     place: str
@@ -55,11 +55,11 @@ class PermissionCase:
 
     @property
     def method(self) -> str:
-        """How the request is sent."""
+        """The HTTP method of the request."""
         return self.route.partition(" ")[0]
 
     def address(self, matrix: PermissionMatrix, **instead: str) -> str:
-        """Write the path of the request."""
+        """Return the path of the request."""
         path = self.route.partition(" ")[2].replace("...}", "}")
         values = {**self.permission.path, **instead}
         if self.place in PLACES:
@@ -72,13 +72,13 @@ class PermissionCase:
         return path
 
     def number(self, matrix: PermissionMatrix, value: str) -> str:
-        """Read a value of a path; one in angle brackets differs from place to place."""
+        """Return a value of the path; a value in angle brackets is looked up for the place."""
         if value == "<self>":
             return self.role if self.role in OWN_NAMES else "owner"
         return matrix.numbers[self.place, value[1:-1]] if value.startswith("<") else value
 
     def perform(self, matrix: PermissionMatrix) -> int | None:
-        """Try it: the real thing where it should be refused, something harmless where it should not."""
+        """Send the real request if it should be refused, and otherwise one that changes nothing."""
         client, permission = matrix.callers[self.role], self.permission
         if self.refused is not None or self.method == "GET":
             return client.request(self.method, self.address(matrix), json=permission.body).status_code
@@ -89,7 +89,7 @@ class PermissionCase:
         return client.request(self.method, self.address(matrix, **permission.harmless)).status_code
 
     def is_wrong(self, status: int) -> bool:
-        """Compare an answer with what it should be."""
+        """Return whether a status differs from the expected one."""
         if self.refused is not None:
             return status != self.refused
         if self.method == "GET":
@@ -101,7 +101,7 @@ class PermissionCase:
 
 
 def permission_cases(matrix: PermissionMatrix) -> Iterator[PermissionCase]:
-    """Go through everything."""
+    """Return every role with every endpoint in every place."""
     for role in ROLES:
         for place in PLACES:
             standing = matrix.in_repository(role, place)
@@ -122,7 +122,7 @@ def permission_cases(matrix: PermissionMatrix) -> Iterator[PermissionCase]:
 @pytest.mark.long
 @pytest.mark.timeout(1500)
 def test_every_role_has_exactly_the_permitted_access(clients: ServiceClients) -> None:
-    """Nothing is shown or done that should not be, and nothing refused that should be done."""
+    """Each role is refused exactly the requests that the table of permissions forbids."""
     matrix = create_matrix(clients)
     wrong = []
     for case in permission_cases(matrix):

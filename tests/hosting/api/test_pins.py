@@ -1,4 +1,4 @@
-"""Pinned issues and pull requests: three of each, in an order."""
+"""Pinned issues and pull requests."""
 
 import httpx
 import pytest
@@ -26,7 +26,7 @@ def pinned(client: httpx.Client, kind: str = "issues") -> list[tuple[int, int]]:
 
 
 def test_issues_are_pinned_in_order_up_to_a_limit(ada: httpx.Client) -> None:
-    """A fourth does not fit; pinning again does nothing, and pull requests are counted apart."""
+    """At most three issues can be pinned, besides pull requests; pinning again has no effect."""
     for number in (3, 1, 2, 3):
         assert ada.post(f"{HOME}/issues/{number}/pin").status_code == 204
     assert pinned(ada) == [(3, 1), (1, 2), (2, 3)]
@@ -39,7 +39,7 @@ def test_issues_are_pinned_in_order_up_to_a_limit(ada: httpx.Client) -> None:
 
 
 def test_unpinning_closes_the_gap(ada: httpx.Client) -> None:
-    """The others move up; what is not pinned stays so. The timeline tells of it."""
+    """Later pins move up when an issue is unpinned, and the timeline shows pins and unpins."""
     for number in (1, 2, 3):
         ada.post(f"{HOME}/issues/{number}/pin")
     assert ada.delete(f"{HOME}/issues/1/pin").status_code == 204
@@ -52,7 +52,7 @@ def test_unpinning_closes_the_gap(ada: httpx.Client) -> None:
 
 @pytest.mark.parametrize(("position", "order"), [(1, [3, 1, 2]), (2, [1, 3, 2]), (3, [1, 2, 3]), (99, [1, 2, 3])])
 def test_a_pin_is_moved(ada: httpx.Client, position: int, order: list[int]) -> None:
-    """Beyond the last position it is the last."""
+    """A position beyond the last one means the last one."""
     for number in (1, 2, 3):
         ada.post(f"{HOME}/issues/{number}/pin")
     assert ada.patch(f"{HOME}/issues/3/pin/{position}").status_code == 204
@@ -60,7 +60,7 @@ def test_a_pin_is_moved(ada: httpx.Client, position: int, order: list[int]) -> N
 
 
 def test_invalid_pins_are_refused(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Writers do not pin, positions begin at one, and an unpinned issue has none."""
+    """Only administrators pin issues, positions begin at 1, and moving an unpinned issue has no effect."""
     max_ = clients.user("max")
     ada.put(f"{HOME}/collaborators/max", json={"permission": "write"})
     assert max_.post(f"{HOME}/issues/1/pin").status_code == 403

@@ -1,4 +1,4 @@
-"""Branch protection rules."""
+"""The branch protection endpoints."""
 
 import httpx
 import pytest
@@ -8,15 +8,15 @@ from tests.hosting.api_clients import ServiceClients
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Make somebody with a repository of one commit."""
+    """Give Ada a repository with one commit, and return her client."""
     ada = clients.user("ada")
     response = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
     assert response.status_code == 201
     return ada
 
 
-def test_a_protected_branch_cannot_be_deleted_or_moved(ada: httpx.Client) -> None:
-    """Not even by the owner, until the rule is gone."""
+def test_a_protected_branch_cannot_be_deleted_or_created(ada: httpx.Client) -> None:
+    """Even the owner can neither delete nor create a branch that a rule protects, until the rule is deleted."""
     ada.post("/repos/ada/notes/branches", json={"new_branch_name": "release/1"})
     assert ada.post("/repos/ada/notes/branch_protections", json={"rule_name": "release/*"}).status_code == 201
     shown = ada.get("/repos/ada/notes/branches/release/1").json()
@@ -30,7 +30,7 @@ def test_a_protected_branch_cannot_be_deleted_or_moved(ada: httpx.Client) -> Non
 
 
 def test_rules_name_only_existing_users(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Names come back as they are now; a rule of the same name is refused."""
+    """A rule returns users by their current names; an unknown user and a duplicate rule are refused."""
     clients.user("bob")
     body = {"rule_name": "main", "enable_push": True, "enable_push_whitelist": True}
     refused = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["x"]})

@@ -1,4 +1,4 @@
-"""What pull requests change: files, commits and text."""
+"""Files, commits and patches of pull requests."""
 
 import subprocess
 from base64 import b64encode
@@ -68,7 +68,7 @@ def pull(clients: ServiceClients) -> httpx.Client:
 
 
 def test_the_files_are_listed(pull: httpx.Client) -> None:
-    """With their names, what happened to them and how many lines; in pages."""
+    """Changed files have their status and numbers of lines; pages, `skip-to` and `whitespace` are supported."""
     response = pull.get(f"{SHIP}/pulls/1/files")
     files = response.json()
     assert [(file["filename"], file["status"], file["additions"], file["deletions"]) for file in files] == [
@@ -93,7 +93,7 @@ def test_the_files_are_listed(pull: httpx.Client) -> None:
 
 
 def test_the_commits_are_listed(pull: httpx.Client) -> None:
-    """The newest first, and those alone that the base does not have."""
+    """The commits that the base does not have are listed newest first, also when the pull request is closed."""
     response = pull.get(f"{SHIP}/pulls/1/commits")
     head = pull.get(f"{SHIP}/pulls/1").json()["head"]["sha"]
     assert (response.headers["X-Total-Count"], response.json()[0]["sha"]) == ("2", head)
@@ -104,7 +104,7 @@ def test_the_commits_are_listed(pull: httpx.Client) -> None:
 
 
 def test_the_patch_can_be_applied(pull: httpx.Client, clients: ServiceClients, tmp_path: Path) -> None:
-    """As a diff and as patches, from the API and at the address of the website."""
+    """The API and the website serve the same diff and patches, and git applies the diff."""
     diff = pull.get(f"{SHIP}/pulls/1.diff")
     assert diff.headers["content-type"].startswith("text/plain")
     assert "rename from mast.txt" in diff.text
@@ -126,7 +126,7 @@ def test_the_patch_can_be_applied(pull: httpx.Client, clients: ServiceClients, t
 
 
 def test_a_pull_request_is_found_by_its_branches(pull: httpx.Client, clients: ServiceClients) -> None:
-    """An open one before a closed one."""
+    """A pull request is found by base and head, with or without the owner of the head."""
     assert pull.get(f"{SHIP}/pulls/main/fix").json()["number"] == 1
     assert pull.get(f"{SHIP}/pulls/main/ada:fix").json()["number"] == 1
     for names in ("fix/main", "main/eve:fix", "main/none"):
@@ -137,14 +137,14 @@ def test_a_pull_request_is_found_by_its_branches(pull: httpx.Client, clients: Se
 
 
 def test_a_commit_that_no_merge_made_has_no_pull_request(pull: httpx.Client) -> None:
-    """Nor has a name that is no commit."""
+    """The head of an open pull request and the name of a branch belong to no merged pull request."""
     head = pull.get(f"{SHIP}/pulls/1").json()["head"]["sha"]
     for name in (head, "main"):
         assert pull.get(f"{SHIP}/commits/{name}/pull").status_code == 404
 
 
 def test_reviews_can_be_requested_when_opening(pull: httpx.Client, clients: ServiceClients) -> None:
-    """Somebody unknown is refused before anything is opened."""
+    """An unknown reviewer is refused, and then no pull request is created."""
     clients.user("bob")
     pull.patch(f"{SHIP}/pulls/1", json={"state": "closed"})
     new = {"title": "Again", "head": "fix", "base": "main"}
@@ -155,7 +155,7 @@ def test_reviews_can_be_requested_when_opening(pull: httpx.Client, clients: Serv
 
 
 def test_a_conflict_is_reported(pull: httpx.Client, app: App) -> None:
-    """After the base has moved, by the task that compares."""
+    """A pull request is not mergeable once the comparison task has found a conflict with its base."""
     sha = pull.get(f"{SHIP}/contents/hull.txt").json()["sha"]
     change(pull, "main", {"operation": "update", "path": "hull.txt", "content": "other\n", "sha": sha})
     pull_comparisons.compare_missed(app)

@@ -1,4 +1,4 @@
-"""Merging pull requests: every style, what forbids it, and what comes with it."""
+"""Merges of pull requests: merge styles, requirements, scheduled and concurrent merges."""
 
 import time
 from base64 import b64encode
@@ -33,7 +33,7 @@ def commit(client: httpx.Client, branch: str, path: str, text: str, message: str
 
 
 def tip(client: httpx.Client, branch: str) -> str:
-    """Return where a branch is."""
+    """Return the commit of a branch."""
     return str(client.get(f"{REPOSITORY}/branches/{branch}").json()["commit"]["id"])
 
 
@@ -59,7 +59,7 @@ def pull(ada: httpx.Client) -> str:
 
 
 def test_a_merge_commit_joins_both_branches(ada: httpx.Client, pull: str) -> None:
-    """The pull request is closed and merged, and cannot be merged again."""
+    """A merged pull request is closed and cannot be merged again."""
     base = tip(ada, "main")
     assert ada.get(MERGE).status_code == 404
     response = ada.post(MERGE, json={"Do": "merge"})
@@ -81,7 +81,7 @@ def test_a_merge_commit_joins_both_branches(ada: httpx.Client, pull: str) -> Non
 
 
 def test_a_squash_names_all_authors(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Its author is who opened the pull request; the authors of the commits are named in trailers."""
+    """The author of the pull request is the author of the commit; other authors are in trailers."""
     account = clients.account("bea")
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), account, WRITE)
     bea = clients.with_token(account)
@@ -97,7 +97,7 @@ def test_a_squash_names_all_authors(clients: ServiceClients, ada: httpx.Client) 
 
 @pytest.mark.parametrize("style", ["rebase", "rebase-merge"])
 def test_a_rebase_replays_the_commits(ada: httpx.Client, pull: str, style: str) -> None:
-    """With their authors and messages; with a merge commit on top where that is asked for."""
+    """Rebased commits keep their messages; the style `rebase-merge` adds a merge commit."""
     base = tip(ada, "main")
     body = {"Do": style, "MergeTitleField": "joined", "MergeMessageField": "both"}
     assert ada.post(MERGE, json=body).status_code == 200
@@ -113,7 +113,7 @@ def test_a_rebase_replays_the_commits(ada: httpx.Client, pull: str, style: str) 
 
 
 def test_only_a_branch_that_is_ahead_is_fast_forwarded(ada: httpx.Client, pull: str) -> None:
-    """Otherwise it is refused, until the head branch is updated."""
+    """A fast-forward is refused until the head branch is updated with its base."""
     assert ada.post(MERGE, json={"do": "fast-forward-only"}).status_code == 405
     assert ada.post(f"{PULLS}/1/update", params={"style": "merge"}).status_code == 200
     head = tip(ada, "fix")
@@ -124,7 +124,7 @@ def test_only_a_branch_that_is_ahead_is_fast_forwarded(ada: httpx.Client, pull: 
 
 
 def test_a_head_branch_is_rebased_on_its_base(ada: httpx.Client, pull: str) -> None:
-    """Doing it again changes nothing; an unknown style is refused."""
+    """Repeating an update changes nothing, and an unknown style is refused."""
     assert ada.post(f"{PULLS}/1/update", params={"style": "rebase"}).status_code == 200
     head = tip(ada, "fix")
     assert head != pull
@@ -136,7 +136,7 @@ def test_a_head_branch_is_rebased_on_its_base(ada: httpx.Client, pull: str) -> N
 
 
 def test_a_merge_by_hand_is_recorded(ada: httpx.Client, pull: str) -> None:
-    """If the repository allows it, with a commit that is in base."""
+    """A manual merge needs the setting of the repository and a commit that is in the base branch."""
     base = tip(ada, "main")
     body = {"do": "manually-merged", "merge_commit_id": base}
     assert ada.post(MERGE, json=body).status_code == 405
@@ -149,7 +149,7 @@ def test_a_merge_by_hand_is_recorded(ada: httpx.Client, pull: str) -> None:
 
 
 def test_conflicts_are_named_by_file(ada: httpx.Client) -> None:
-    """In a merge and in an update."""
+    """A merge of any style and an update of the head branch fail with the names of conflicting files."""
     commit(ada, "main", "same", "1")
     commit(ada, "fix", "same", "2")
     ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main"})
@@ -164,7 +164,7 @@ def test_conflicts_are_named_by_file(ada: httpx.Client) -> None:
 
 
 def test_the_head_must_be_the_expected_one(ada: httpx.Client, pull: str) -> None:
-    """409 for another one."""
+    """A merge with another `head_commit_id` than the current head gives 409."""
     assert ada.post(MERGE, json={"do": "merge", "head_commit_id": "0" * 40}).status_code == 409
     assert ada.post(MERGE, json={"do": "merge", "head_commit_id": pull}).status_code == 200
 
@@ -180,7 +180,7 @@ def test_the_head_must_be_the_expected_one(ada: httpx.Client, pull: str) -> None
     ],
 )
 def test_the_settings_allow_merge_styles(ada: httpx.Client, pull: str, style: str, setting: str) -> None:
-    """One that is not allowed is refused."""
+    """A merge style that the settings of the repository disable is refused with 405."""
     assert pull
     ada.patch(REPOSITORY, json={setting: False})
     response = ada.post(MERGE, json={"do": style})
@@ -188,7 +188,7 @@ def test_the_settings_allow_merge_styles(ada: httpx.Client, pull: str, style: st
 
 
 def test_what_cannot_be_merged_is_refused(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
-    """Drafts, closed ones, unknown styles, and archived repositories; everyone without write access."""
+    """Drafts, closed pull requests, unknown styles, archives and users without write access are refused."""
     assert pull
     assert ada.post(MERGE, json={}).status_code == 422
     assert ada.post(MERGE, json={"do": "octopus"}).status_code == 422
@@ -211,7 +211,7 @@ def test_what_cannot_be_merged_is_refused(clients: ServiceClients, ada: httpx.Cl
 
 
 def test_an_open_blocker_forbids_a_merge(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
-    """It is named to those who may see it; once it is closed the merge goes through."""
+    """Open blockers prevent even a forced merge, and are named to users who may read them."""
     assert pull
     ada.post(f"{REPOSITORY}/issues", json={"title": "first"})
     ada.post("/user/repos", json={"name": "secret", "private": True})
@@ -237,7 +237,7 @@ def test_an_open_blocker_forbids_a_merge(clients: ServiceClients, ada: httpx.Cli
 
 
 def test_closing_keywords_apply_and_the_branch_is_deleted(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Those of the title and body of the pull request, unless in code, and of its commits, with their events."""
+    """Keywords in the body, but not in code, and in commits close issues, with events."""
     for title in ("by body", "by commit", "only in code"):
         ada.post(f"{REPOSITORY}/issues", json={"title": title})
     commit(ada, "main", "m", "on main")
@@ -255,7 +255,7 @@ def test_closing_keywords_apply_and_the_branch_is_deleted(clients: ServiceClient
 
 
 def test_the_repository_says_whether_branches_are_deleted(ada: httpx.Client, pull: str) -> None:
-    """Unless the request does."""
+    """The head branch is deleted if the repository's setting says so, unless the request says otherwise."""
     assert pull
     ada.patch(REPOSITORY, json={"default_delete_branch_after_merge": True})
     body = {"do": "merge", "delete_branch_after_merge": False}
@@ -285,7 +285,7 @@ def protect(ada: httpx.Client, **rule: object) -> None:
 def test_branch_protection_applies_to_merges(
     ada: httpx.Client, pull: str, rule: dict[str, object], word: str
 ) -> None:
-    """Administrators may force a merge, unless the rule forbids that too."""
+    """Administrators may force a merge unless `block_admin_merge_override` is set."""
     assert pull
     protect(ada, **rule, block_admin_merge_override=True)
     for force in (False, True):
@@ -299,7 +299,7 @@ def test_branch_protection_applies_to_merges(
 def test_a_protected_branch_needs_no_push_permission_for_a_merge(
     clients: ServiceClients, ada: httpx.Client, pull: str
 ) -> None:
-    """Only those on the allowlist may merge where there is one."""
+    """Users on the merge allowlist may merge without push permission; the owner may not, even by force."""
     assert pull
     bea = clients.account("bea")
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bea, WRITE)
@@ -309,14 +309,14 @@ def test_a_protected_branch_needs_no_push_permission_for_a_merge(
 
 
 def test_signed_commits_cannot_be_made_here(ada: httpx.Client, pull: str) -> None:
-    """Not even by force."""
+    """A merge into a branch that requires signed commits is refused, even if it is forced."""
     assert pull
     protect(ada, require_signed_commits=True)
     assert ada.post(MERGE, json={"do": "merge", "force_merge": True}).status_code == 405
 
 
 def test_a_merge_waits_for_its_checks(clients: ServiceClients, app: App, ada: httpx.Client, pull: str) -> None:
-    """It is scheduled once, can be cancelled, and is merged when the statuses succeed."""
+    """A merge is scheduled once, can be cancelled, and happens when the statuses succeed."""
     protect(ada, enable_status_check=True, status_check_contexts=["ci"])
     body = {"do": "squash", "merge_when_checks_succeed": True, "merge_title_field": "later"}
     assert ada.delete(MERGE).status_code == 404
@@ -341,7 +341,7 @@ def test_a_merge_waits_for_its_checks(clients: ServiceClients, app: App, ada: ht
 def test_a_scheduled_merge_is_tried_again_later(
     clients: ServiceClients, app: App, ada: httpx.Client, pull: str
 ) -> None:
-    """The process that recorded the last status may have ended before it merged."""
+    """A task merges it if the process that stored the last status ended before the merge."""
     protect(ada, enable_status_check=True, status_check_contexts=["ci"])
     assert ada.post(MERGE, json={"do": "merge", "merge_when_checks_succeed": True}).status_code == 201
     assert retry_scheduled(app) == 0
@@ -355,7 +355,7 @@ def test_a_scheduled_merge_is_tried_again_later(
 
 
 def test_a_scheduled_merge_waits_for_an_approval(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
-    """New commits end the wait: nobody has agreed to them."""
+    """New commits stop a scheduled merge, because nobody has agreed to them."""
     assert pull
     bea = clients.account("bea")
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bea, WRITE)
@@ -375,7 +375,7 @@ def test_a_scheduled_merge_waits_for_an_approval(clients: ServiceClients, ada: h
 
 
 def test_two_merges_at_once_merge_once(ada: httpx.Client, pull: str) -> None:
-    """One wins, the other is told that it is merged."""
+    """Exactly one of four concurrent merges succeeds, and the others get 405."""
     base = tip(ada, "main")
     with ThreadPoolExecutor(4) as pool:
         statuses = list(pool.map(lambda _: ada.post(MERGE, json={"do": "merge"}).status_code, range(4)))
@@ -384,7 +384,7 @@ def test_two_merges_at_once_merge_once(ada: httpx.Client, pull: str) -> None:
 
 
 def test_a_merge_waits_for_a_machine_that_was_too_slow(app: App, ada: httpx.Client, pull: str) -> None:
-    """It holds the advisory lock, or would never get its turn; on SQLite there is one machine and no such lock."""
+    """A merge waits for the advisory lock on PostgreSQL; SQLite has no such lock."""
     base = tip(ada, "main")
     repository = repositories.find_repository(app.database, "ada", "ship")
     with ThreadPoolExecutor(1) as pool:
@@ -399,7 +399,7 @@ def test_a_merge_waits_for_a_machine_that_was_too_slow(app: App, ada: httpx.Clie
 def test_a_merge_that_was_too_slow_is_made_again_with_the_lock(
     app: App, ada: httpx.Client, pull: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or a machine that is faster each time would keep it from ever being merged."""
+    """A merge whose base moved is repeated with the lock; otherwise a faster process could delay it forever."""
     account = accounts.find_user(app.database, "ada")
     repository = repositories.find_repository(app.database, "ada", "ship")
     record, moved = ref_updates.record, [RefMoved("moved")]
@@ -419,7 +419,7 @@ def test_a_merge_that_was_too_slow_is_made_again_with_the_lock(
 
 
 def test_commits_and_merges_at_once_lose_nothing(ada: httpx.Client, pull: str) -> None:
-    """Everything that was acknowledged is on the branch."""
+    """Every acknowledged commit and merge is on the branch afterwards."""
     assert pull
     with ThreadPoolExecutor(4) as pool:
         merging = pool.submit(ada.post, MERGE, json={"do": "merge"})
@@ -430,8 +430,8 @@ def test_commits_and_merges_at_once_lose_nothing(ada: httpx.Client, pull: str) -
     assert len(set(commits)) == 6
 
 
-def test_a_new_blocker_and_a_concurrent_merge_never_both_succeed(ada: httpx.Client) -> None:
-    """A merged pull request has no open blocker that was accepted before."""
+def test_a_merge_beside_a_new_blocker_succeeds_or_is_refused(ada: httpx.Client) -> None:
+    """A new blocker is always accepted, and a concurrent merge either succeeds or is refused with 405."""
     ada.post(f"{REPOSITORY}/issues", json={"title": "blocker"})
     for number, branch in enumerate(("fix", "other"), 2):
         commit(ada, branch, f"of-{branch}", "x")
@@ -446,7 +446,7 @@ def test_a_new_blocker_and_a_concurrent_merge_never_both_succeed(ada: httpx.Clie
 
 
 def test_pull_requests_merged_at_once_into_one_branch_all_land(ada: httpx.Client) -> None:
-    """Whatever their style: each is made again on the commit that came before it."""
+    """Concurrent merges of different styles all succeed, since each is repeated on the newest commit."""
     commit(ada, "main", "m", "on main")
     styles = ("merge", "squash", "rebase")
     for turn in range(3):

@@ -1,4 +1,4 @@
-"""Pull requests: issues that name two branches."""
+"""The pull request endpoints: create, edit, close and list."""
 
 import json
 from base64 import b64encode
@@ -19,7 +19,7 @@ NEW = {"title": "Plug it", "head": "fix", "base": "main"}
 
 
 def test_a_pull_request_is_changed_and_closed(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By its author; another target needs write access."""
+    """The author changes and closes their pull request; changing its base requires write access."""
     bob = clients.user("bob")
     assert bob.post(PULLS, json=NEW).status_code == 201
     changed = bob.patch(f"{PULLS}/1", json={"title": "Plug", "body": "b", "state": "closed"})
@@ -33,7 +33,7 @@ def test_a_pull_request_is_changed_and_closed(clients: ServiceClients, ada: http
 
 
 def test_a_second_open_pull_request_for_the_same_branches_is_refused(ada: httpx.Client) -> None:
-    """A closed one does not count."""
+    """A duplicate gives 409, unless the first pull request is closed."""
     assert ada.post(PULLS, json=NEW).status_code == 201
     assert ada.post(PULLS, json={**NEW, "head": "ada:fix"}).status_code == 409
     ada.patch(f"{PULLS}/1", json={"state": "closed"})
@@ -41,7 +41,7 @@ def test_a_second_open_pull_request_for_the_same_branches_is_refused(ada: httpx.
 
 
 def test_no_change_makes_two_of_the_same_branches(ada: httpx.Client) -> None:
-    """Neither another base nor opening it again."""
+    """A change of the base or of the state is refused with 409 if another open pull request has these branches."""
     for base in ("main", "other"):
         assert ada.post(PULLS, json={**NEW, "base": base}).status_code == 201
     assert ada.patch(f"{PULLS}/2", json={"base": "main"}).status_code == 409
@@ -52,7 +52,7 @@ def test_no_change_makes_two_of_the_same_branches(ada: httpx.Client) -> None:
 
 
 def test_bad_pull_requests_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By the name of the field."""
+    """The error of an invalid pull request names the field; anonymous clients get 401."""
     for body, field in (
         ({"title": ""}, "Title"),
         ({"head": ""}, "Head"),
@@ -70,7 +70,7 @@ def test_bad_pull_requests_are_refused(clients: ServiceClients, ada: httpx.Clien
 
 
 def test_pull_requests_are_listed_and_filtered(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By branch, author, label and milestone."""
+    """Pull requests can be filtered by state, branch, author, label and milestone."""
     label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"}).json()["id"]
     ada.post("/repos/ada/ship/issues", json={"title": "no pull"})
     ada.post(PULLS, json={**NEW, "labels": [label]})
@@ -89,7 +89,7 @@ def test_pull_requests_are_listed_and_filtered(clients: ServiceClients, ada: htt
 
 
 def test_pull_requests_can_be_switched_off(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Then they are not there, and issues still are."""
+    """Disabled pull requests give 404, and issues are still available."""
     make_repository(clients.database, find_user(clients.database, "ada"), "quiet", has_pulls=False)
     assert ada.get("/repos/ada/quiet/pulls").status_code == 404
     assert ada.post("/repos/ada/quiet/pulls", json=NEW).status_code == 404
@@ -97,7 +97,7 @@ def test_pull_requests_can_be_switched_off(clients: ServiceClients, ada: httpx.C
 
 
 def test_the_branches_of_a_pull_request_must_exist(ada: httpx.Client) -> None:
-    """Their commits are told."""
+    """Unknown branches give 404; a pull request shows the commits of its branches."""
     made = ada.post(PULLS, json=NEW).json()
     assert (
         made["head"]["sha"] == made["merge_base"] == ada.get("/repos/ada/ship/branches/fix").json()["commit"]["id"]
@@ -108,7 +108,7 @@ def test_the_branches_of_a_pull_request_must_exist(ada: httpx.Client) -> None:
 
 
 def test_a_pull_request_shows_its_merge_base_and_counts(clients: ServiceClients, app: App) -> None:
-    """As comparing them does, and as they are now; whether they can be merged follows both."""
+    """Counts and mergeability follow both branches, and stay after the head branch is deleted."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
 
@@ -155,7 +155,7 @@ def write_file(client: httpx.Client, repository: str, branch: str, path: str, te
 
 
 def make_fork(clients: ServiceClients, owner: str, *branches: str) -> httpx.Client:
-    """Give somebody a fork of ada/ship with these branches, and return their client."""
+    """Create a fork of ada/ship with these branches for a user, and return the user's client."""
     client = clients.user(owner)
     parent = repositories.find_repository(clients.database, "ada", "ship")
     account = find_user(clients.database, owner)
@@ -165,7 +165,7 @@ def make_fork(clients: ServiceClients, owner: str, *branches: str) -> httpx.Clie
 
 
 def test_commits_to_the_head_are_recorded(clients: ServiceClients, ada: httpx.Client) -> None:
-    """The ref follows in the same moment; the timeline has the commits, and webhooks hear of it."""
+    """A commit to the head moves `refs/pull/1/head`, and is on the timeline and in an event."""
     ada.post(PULLS, json=NEW)
     sha = write_file(ada, "ada/ship", "fix", "hull.txt")
     assert ada.get(f"{PULLS}/1").json()["head"]["sha"] == sha
@@ -182,7 +182,7 @@ def test_commits_to_the_head_are_recorded(clients: ServiceClients, ada: httpx.Cl
 
 
 def test_a_fork_opens_a_pull_request(clients: ServiceClients, ada: httpx.Client, app: App) -> None:
-    """Its objects come along, now and when it is pushed to; its deletion leaves them."""
+    """The base repository gets the objects of the fork, and keeps them after the fork is deleted."""
     bob = make_fork(clients, "bob", "fix")
     sha = write_file(bob, "bob/ship", "fix", "hull.txt")
     response = bob.post(PULLS, json={**NEW, "head": "bob:fix", "allow_maintainer_edit": True})
@@ -210,7 +210,7 @@ def test_a_fork_opens_a_pull_request(clients: ServiceClients, ada: httpx.Client,
 
 
 def test_a_private_fork_is_hidden_from_others(clients: ServiceClients, ada: httpx.Client) -> None:
-    """As if there were no such fork, and it is not shown."""
+    """A private fork gives the same error as a missing one, and its pull request does not show it."""
     bob = make_fork(clients, "bob", "fix")
     bob.patch("/repos/bob/ship", json={"private": True})
     refused = clients.user("eve").post(PULLS, json={**NEW, "head": "bob:fix"})
@@ -221,7 +221,7 @@ def test_a_private_fork_is_hidden_from_others(clients: ServiceClients, ada: http
 
 
 def test_a_title_prefix_makes_a_draft(ada: httpx.Client) -> None:
-    """By its prefix, in any case."""
+    """A prefix such as `WIP:` in any case makes a pull request a draft."""
     ada.post(PULLS, json=NEW)
     for title, is_draft in (("wip: x", True), ("[WIP] x", True), ("Draft: x", True), ("Drafty x", False)):
         assert ada.patch(f"{PULLS}/1", json={"title": title}).json()["draft"] is is_draft

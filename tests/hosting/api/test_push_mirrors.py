@@ -1,4 +1,4 @@
-"""Push mirrors."""
+"""The push mirror endpoints."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from holdfast.hosting.store.tables import push_mirrors as table
 from holdfast.server.app import build
 from holdfast.settings import Settings
 from tests.conftest import Service
-from tests.hosting.api.test_migrations import fill, remote_refs
+from tests.hosting.api.migration_helpers import push_sample_history, remote_refs
 from tests.hosting.api_clients import PASSWORD, ServiceClients, open_clients
 from tests.hosting.git_client import address
 from tests.shared_server import SharedServer
@@ -41,7 +41,7 @@ def clients(
 
 @pytest.fixture
 def app(allow_local_addresses: Settings, database: Database) -> Iterator[App]:
-    """Open what the scheduled task has."""
+    """Open the application as the scheduled task does."""
     del database
     opened = App.open(allow_local_addresses)
     yield opened
@@ -50,7 +50,7 @@ def app(allow_local_addresses: Settings, database: Database) -> Iterator[App]:
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Give Ada a repository, and an empty private one that follows it."""
+    """Give Ada a repository and an empty private one, and return her client."""
     client = clients.user("ada")
     client.post("/user/repos", json={"name": "ship", "default_branch": "trunk"})
     client.post("/user/repos", json={"name": "copy", "private": True, "default_branch": "trunk"})
@@ -58,7 +58,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def mirrored(client: httpx.Client, clients: ServiceClients, **body: object) -> httpx.Response:
-    """Make the copy a push mirror."""
+    """Create a push mirror to the empty repository."""
     given = {"remote_address": f"{clients.service.url}/ada/copy.git", "remote_username": "ada"}
     return client.post(MIRRORS, json={**given, "remote_password": PASSWORD, **body})
 
@@ -66,8 +66,8 @@ def mirrored(client: httpx.Client, clients: ServiceClients, **body: object) -> h
 def test_a_push_mirror_gets_branches_tags_and_deletions(
     ada: httpx.Client, clients: ServiceClients, app: App, tmp_path: Path
 ) -> None:
-    """At once, and with `sync_on_commit` after each change; not again without one."""
-    work = fill(clients, tmp_path)
+    """A mirror is pushed to when it is created, on request, and with `sync_on_commit` after each change."""
+    work = push_sample_history(clients, tmp_path)
     response = mirrored(ada, clients, sync_on_commit=True, interval="0")
     assert response.status_code == 200, response.text
     created = response.json()
@@ -90,8 +90,8 @@ def test_a_push_mirror_gets_branches_tags_and_deletions(
 def test_a_push_that_fails_is_tried_again_later(
     ada: httpx.Client, clients: ServiceClients, app: App, tmp_path: Path
 ) -> None:
-    """And says why; a change alone does not make it due."""
-    work = fill(clients, tmp_path)
+    """A failed push is retried after its delay, not at the next commit, and the mirror shows the error."""
+    work = push_sample_history(clients, tmp_path)
     name = mirrored(ada, clients, remote_password="wrong", sync_on_commit=True).json()["remote_name"]
     assert push_mirrors.push_due(app) == 1
     assert "credentials" in ada.get(f"{MIRRORS}/{name}").json()["last_error"]
@@ -105,7 +105,7 @@ def test_a_push_that_fails_is_tried_again_later(
 
 
 def test_push_mirrors_are_listed_and_deleted(ada: httpx.Client, clients: ServiceClients, app: App) -> None:
-    """In pages; the password is shown nowhere and is not in the database."""
+    """The list is paginated; the password is neither shown nor stored as text."""
     for _ in range(3):
         assert mirrored(ada, clients).json()["interval"] == "8h0m0s"
     listed = ada.get(MIRRORS, params={"limit": 2})
@@ -123,7 +123,7 @@ def test_push_mirrors_are_listed_and_deleted(ada: httpx.Client, clients: Service
 
 
 def test_what_cannot_be_a_push_mirror_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
-    """Addresses as for a migration, short intervals, and too many."""
+    """Invalid or local addresses, short intervals and too many mirrors are refused."""
     for wrong in (
         {"remote_address": ""},
         {"remote_address": "file:///tmp/a"},
@@ -141,7 +141,7 @@ def test_what_cannot_be_a_push_mirror_is_refused(ada: httpx.Client, clients: Ser
 
 
 def test_credentials_of_the_url_are_not_shown(ada: httpx.Client, clients: ServiceClients) -> None:
-    """They are used like those of the body."""
+    """Credentials in the URL are stored, and removed from the address that is shown."""
     inside = address(clients.service.url, "ada", PASSWORD, "ada/copy")
     response = ada.post(MIRRORS, json={"remote_address": inside})
     assert response.json()["remote_address"] == f"{clients.service.url}/ada/copy.git"

@@ -1,4 +1,4 @@
-"""The bytes of files: which ones, for whom, and with which headers."""
+"""The raw file endpoint: media types, ranges, caching and LFS objects."""
 
 import base64
 from email.parser import BytesParser
@@ -21,12 +21,12 @@ BOTH = pytest.mark.parametrize("at", [RAW, MEDIA])
 
 @pytest.fixture
 def git(clients: ServiceClients, tmp_path: Path) -> Git:
-    """Push the repository the tests look at."""
+    """Push the repository that the tests read."""
     return make_files(clients, tmp_path)
 
 
 def upload(clients: ServiceClients, content: bytes = LARGE, oid: str = OID) -> None:
-    """Put a large file into the store."""
+    """Store the object of the LFS pointer."""
     store = clients.open("/ada/Notes.git/info/lfs", "ada")
     response = store.put(f"/objects/{oid}/{len(content)}", content=content)
     assert response.status_code == 200, response.text
@@ -34,7 +34,7 @@ def upload(clients: ServiceClients, content: bytes = LARGE, oid: str = OID) -> N
 
 @BOTH
 def test_a_file_is_served_unchanged(clients: ServiceClients, git: Git, at: str) -> None:
-    """With everything a browser and a cache need to know."""
+    """A file is served with the headers that browsers and caches need."""
     response = clients.anonymous.get(f"{at}/README.md")
     assert (response.status_code, response.content) == (200, b"# Notes\n")
     headers = response.headers
@@ -52,7 +52,7 @@ def test_a_file_is_served_unchanged(clients: ServiceClients, git: Git, at: str) 
 
 @BOTH
 def test_head_returns_headers_without_a_body(clients: ServiceClients, git: Git, at: str) -> None:
-    """The same headers, no bytes."""
+    """HEAD returns the headers of GET and no body."""
     head, got = clients.anonymous.head(f"{at}/README.md"), clients.anonymous.get(f"{at}/README.md")
     volatile = {"date", "x-request-id"}
     assert {k: v for k, v in head.headers.items() if k not in volatile} == {
@@ -82,7 +82,7 @@ PATHS: list[tuple[str, dict[str, str], bytes]] = [
 
 @BOTH
 def test_a_path_may_begin_with_a_ref(clients: ServiceClients, git: Git, at: str) -> None:
-    """Or have it beside, where it may have its full name."""
+    """A ref is the beginning of the path or the query parameter, which may have the full name of a ref."""
     for path, query, content in PATHS:
         response = clients.anonymous.get(f"{at}/{path}", params=query)
         assert (response.status_code, response.content) == (200, content), path
@@ -90,7 +90,7 @@ def test_a_path_may_begin_with_a_ref(clients: ServiceClients, git: Git, at: str)
 
 @BOTH
 def test_an_unknown_ref_in_the_path_or_the_query_is_not_found(clients: ServiceClients, git: Git, at: str) -> None:
-    """Before the path or beside it, the answer is the same; never the file of another branch."""
+    """An unknown ref gives the same 404 in the path and in the query, and never a file of another branch."""
     for ref in ("nowhere", "feature/y", "refs/heads/nowhere", "refs/pull/1/head", "0" * 12):
         before = clients.anonymous.get(f"{at}/{ref}/README.md")
         beside = clients.anonymous.get(f"{at}/README.md", params={"ref": ref})
@@ -99,7 +99,7 @@ def test_an_unknown_ref_in_the_path_or_the_query_is_not_found(clients: ServiceCl
 
 
 def test_a_path_may_begin_with_a_commit(clients: ServiceClients, git: Git) -> None:
-    """With its whole id."""
+    """A path may begin with a whole commit id, but not with a shortened one."""
     commit = git("rev-parse", "v1.0")
     assert clients.anonymous.get(f"{RAW}/{commit}/dir/sub/file.txt").content == b"deep\n"
     assert clients.anonymous.get(f"{RAW}/dir/sub/file.txt", params={"ref": commit}).content == b"deep\n"
@@ -110,7 +110,7 @@ def test_a_path_may_begin_with_a_commit(clients: ServiceClients, git: Git) -> No
 
 @BOTH
 def test_a_path_that_is_not_a_file_is_not_found(clients: ServiceClients, git: Git, at: str) -> None:
-    """Directories and submodules have no bytes."""
+    """Missing paths, directories and submodules give 404."""
     for path in ("nothing", "dir", "main", "lib", "lib/x", "link/file.txt", "main/", ".git/config"):
         response = clients.anonymous.get(f"{at}/{path}")
         assert (response.status_code, response.json()["message"]) == (404, "not found"), path
@@ -118,7 +118,7 @@ def test_a_path_that_is_not_a_file_is_not_found(clients: ServiceClients, git: Gi
 
 @BOTH
 def test_files_of_an_empty_repository_are_not_found(clients: ServiceClients, at: str) -> None:
-    """Nothing else can be wrong with it."""
+    """Every file of an empty repository gives 404 with a message of its own."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     response = clients.anonymous.get(f"{at}/README.md")
@@ -127,7 +127,7 @@ def test_files_of_an_empty_repository_are_not_found(clients: ServiceClients, at:
 
 @BOTH
 def test_a_link_is_its_target(clients: ServiceClients, git: Git, at: str) -> None:
-    """It is not followed."""
+    """A symbolic link is served as the text of its target, and is not followed."""
     response = clients.anonymous.get(f"{at}/link")
     assert response.content == b"dir/sub"
     assert response.headers["x-gitea-object-type"] == response.headers["x-service-object-type"] == "symlink"
@@ -135,7 +135,7 @@ def test_a_link_is_its_target(clients: ServiceClients, git: Git, at: str) -> Non
 
 @BOTH
 def test_a_cached_file_is_answered_with_304(clients: ServiceClients, git: Git, at: str) -> None:
-    """By its tag, or by the time when it sends no tag."""
+    """If-None-Match compares the entity tag; If-Modified-Since counts only without If-None-Match."""
     path = f"{at}/README.md"
     tag = f'"{git("rev-parse", "main:README.md")}"'
     for given in (tag, f"W/{tag}", f'"other", {tag}', "*"):
@@ -161,7 +161,7 @@ def test_a_cached_file_is_answered_with_304(clients: ServiceClients, git: Git, a
 
 @BOTH
 def test_a_range_can_be_requested(clients: ServiceClients, git: Git, at: str) -> None:
-    """From a place, up to a place, or the end of it."""
+    """A range has a start, a start and an end, or the length of a suffix."""
     for wanted, content, content_range in (
         ("bytes=0-0", b"#", "bytes 0-0/8"),
         ("bytes=2-4", b"Not", "bytes 2-4/8"),
@@ -178,7 +178,7 @@ def test_a_range_can_be_requested(clients: ServiceClients, git: Git, at: str) ->
 
 
 def test_a_range_outside_the_file_is_refused(clients: ServiceClients, git: Git) -> None:
-    """The answer says how much there is."""
+    """The 416 response has the size of the file in `Content-Range`."""
     for wanted in ("bytes=8-", "bytes=99-100", "bytes=-0", "bytes=8-9,10-"):
         response = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
         assert (response.status_code, response.headers["content-range"]) == (416, "bytes */8")
@@ -187,13 +187,13 @@ def test_a_range_outside_the_file_is_refused(clients: ServiceClients, git: Git) 
 
 
 def test_a_range_of_a_response_without_a_body_is_ignored(clients: ServiceClients, git: Git) -> None:
-    """A range is for GET alone; the headers of HEAD are those of the whole file."""
+    """HEAD ignores a range and returns the length of the whole file."""
     response = clients.anonymous.head(f"{RAW}/README.md", headers={"Range": "bytes=2-4"})
     assert (response.status_code, response.headers["content-length"]) == (200, "8")
 
 
 def test_an_invalid_range_is_ignored(clients: ServiceClients, git: Git) -> None:
-    """As the standard has it."""
+    """An invalid range is ignored, as RFC 9110 says, and the whole file is served."""
     for wanted in (
         "lines=1-2",
         "bytes",
@@ -209,7 +209,7 @@ def test_an_invalid_range_is_ignored(clients: ServiceClients, git: Git) -> None:
 
 
 def parts_of(response: httpx.Response) -> list[tuple[str | None, str | None, bytes]]:
-    """Read the parts of an answer."""
+    """Return the parts of a multipart response."""
     head = f"Content-Type: {response.headers['content-type']}\r\n\r\n".encode()
     message = BytesParser().parsebytes(head + response.content)
     return [
@@ -222,7 +222,7 @@ def parts_of(response: httpx.Response) -> list[tuple[str | None, str | None, byt
 def test_several_ranges_can_be_requested(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each comes with its place, whether the file is read at once or piece by piece."""
+    """Each part has its own `Content-Range`, whether the file is read at once or in chunks."""
     for most in (served.QUICK_BYTES, 1):
         monkeypatch.setattr(served, "QUICK_BYTES", most)
         response = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-1, 4-5,-1"})
@@ -237,7 +237,7 @@ def test_several_ranges_can_be_requested(
 
 
 def test_if_range_with_another_tag_ignores_the_range(clients: ServiceClients, git: Git) -> None:
-    """If the file has changed since the client began, it gets the whole."""
+    """A file that has changed since the tag or the time of If-Range is served whole."""
     tag = f'"{git("rev-parse", "main:README.md")}"'
     for given, status in (
         (tag, 206),
@@ -251,7 +251,7 @@ def test_if_range_with_another_tag_ignores_the_range(clients: ServiceClients, gi
 
 
 def test_large_files_are_streamed(clients: ServiceClients, git: Git) -> None:
-    """With their size, and in parts."""
+    """A large file is served with its length, whole or by range."""
     content = bytes(range(256)) * 4096 * 9
     (git.folder / "big").write_bytes(content)
     commit_all(git, "big")
@@ -266,7 +266,7 @@ def test_large_files_are_streamed(clients: ServiceClients, git: Git) -> None:
 
 
 def test_a_private_file_is_not_cached_by_others(clients: ServiceClients, tmp_path: Path) -> None:
-    """Nor shown to strangers, in any way."""
+    """A private file has a private `Cache-Control` header, and strangers get 404 for every kind of request."""
     git = make_files(clients, tmp_path, private=True)
     guest = clients.account("guest")
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "Notes"), guest, READ)
@@ -282,7 +282,7 @@ def test_a_private_file_is_not_cached_by_others(clients: ServiceClients, tmp_pat
 
 
 def test_an_lfs_pointer_is_replaced_by_its_object(clients: ServiceClients, git: Git) -> None:
-    """Once the repository has it; before, and on the other route, it is the pointer itself."""
+    """The media endpoint serves the LFS object if it is there, otherwise the pointer, as the raw endpoint does."""
     path = f"{MEDIA}/large.bin"
     assert clients.anonymous.get(path).text == POINTER
     upload(clients)
@@ -307,7 +307,7 @@ def test_an_lfs_pointer_is_replaced_by_its_object(clients: ServiceClients, git: 
 
 
 def test_a_pointer_is_served_when_its_object_is_missing(clients: ServiceClients, git: Git) -> None:
-    """The store has nothing, though the repository should."""
+    """The LFS pointer is served if the store has lost the object that the repository should have."""
     upload(clients)
     for file in (clients.service.settings.data / "lfs").rglob(OID):
         file.unlink()
@@ -317,7 +317,7 @@ def test_a_pointer_is_served_when_its_object_is_missing(clients: ServiceClients,
 
 
 def test_an_lfs_object_of_another_repository_is_not_served(clients: ServiceClients, git: Git) -> None:
-    """Whoever knows only its name must not get its bytes."""
+    """A pointer to an LFS object of another repository does not give access to the object."""
     upload(clients)
     clients.anonymous.post("/user/repos", json={"name": "Thief"}, auth=("ada", PASSWORD))
     refused = git.try_to("push", "-q", git("remote", "get-url", "origin").replace("Notes", "Thief"), "main")
@@ -329,7 +329,7 @@ def test_an_lfs_object_of_another_repository_is_not_served(clients: ServiceClien
 
 
 def test_no_file_is_served_as_a_page(clients: ServiceClients, git: Git) -> None:
-    """Whatever its name and its bytes say."""
+    """HTML, scripts and XML are served as plain text, and SVG with a sandbox policy."""
     files: list[tuple[str, bytes, str, str | None]] = [
         ("page.html", b"<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8", "sandbox"),
         ("a.js", b"alert(1)", "text/plain; charset=utf-8", "sandbox"),
@@ -352,7 +352,7 @@ def test_no_file_is_served_as_a_page(clients: ServiceClients, git: Git) -> None:
 
 @BOTH
 def test_a_name_a_branch_once_had_is_not_taken_for_a_path(clients: ServiceClients, git: Git, at: str) -> None:
-    """Whoever asks for it is told that it is gone."""
+    """The former name of a renamed branch gives 404, in the path and as the query parameter."""
     auth = ("ada", PASSWORD)
     response = clients.anonymous.post("/repos/ada/Notes/branches", json={"new_branch_name": "before"}, auth=auth)
     assert response.status_code == 201

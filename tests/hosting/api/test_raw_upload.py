@@ -1,4 +1,4 @@
-"""Files uploaded as they are: conditions, large ones, and what is answered."""
+"""Raw uploads of files: conditional requests, idempotency keys and large files."""
 
 import resource
 from collections.abc import Iterator
@@ -7,7 +7,13 @@ import httpx
 import pytest
 
 from holdfast.hosting.store.repositories import Repository
-from tests.hosting.api.test_contents_write import assert_refused, folder, git, make_files_repository, sha
+from tests.hosting.api.repository_folders import (
+    assert_refused,
+    folder_of,
+    git_in,
+    make_files_repository,
+    object_at,
+)
 from tests.hosting.api_clients import ServiceClients
 
 RAW = "/repos/ada/ship/raw"
@@ -15,19 +21,19 @@ RAW = "/repos/ada/ship/raw"
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Give Ada a client."""
+    """Return a client of Ada."""
     return clients.user("ada")
 
 
 @pytest.fixture
 def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
-    """Give her a repository."""
+    """Give Ada a repository."""
     del ada
     return make_files_repository(clients, {"a.txt": b"one\n"})
 
 
 def test_a_file_is_put_and_replaced(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """A new one answers 201, one in place of another 200, and the branch and the message can be named."""
+    """A new file gives 201 and a replaced one 200; branch, message and mode are query parameters."""
     first = ada.put(f"{RAW}/d/b.bin", content=b"\0\xff", params={"message": "Put it", "mode": "100755"})
     assert first.status_code == 201
     assert first.json()["commit"]["message"] == "Put it\n"
@@ -35,18 +41,18 @@ def test_a_file_is_put_and_replaced(clients: ServiceClients, ada: httpx.Client, 
     again = ada.put(f"{RAW}/d/b.bin", content=b"", params={"branch": "main"})
     assert (again.status_code, again.json()["content"]["size"]) == (200, 0)
     assert again.json()["content"]["mode"] == "100755"
-    assert git(folder(clients, ship), "fsck", "--strict") == ""
+    assert git_in(folder_of(clients, ship), "fsck", "--strict") == ""
 
 
 def test_conditional_uploads_compare_entity_tags(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """If-Match asks for the blob the caller knows, If-None-Match for none at all; otherwise 412."""
-    repository_folder = folder(clients, ship)
-    known = sha(ada, repository_folder, "a.txt")
+    """If-Match requires the given blob and If-None-Match no file; otherwise the upload gives 412."""
+    repository_folder = folder_of(clients, ship)
+    known = object_at(repository_folder, "a.txt")
     put = ada.put(f"{RAW}/a.txt", content=b"two\n", headers={"If-Match": f'"{known}"'})
     assert put.status_code == 200
-    now = sha(ada, repository_folder, "a.txt")
+    now = object_at(repository_folder, "a.txt")
     stale = ada.put(f"{RAW}/a.txt", content=b"three\n", headers={"If-Match": f'"{known}"'})
     assert_refused(stale, 412, f"sha does not match [given: {known}, expected: {now}]")
     gone = ada.put(f"{RAW}/b.txt", content=b"x", headers={"If-Match": f'"{known}"'})
@@ -60,8 +66,8 @@ def test_conditional_uploads_compare_entity_tags(
 def test_conditions_may_list_tags_or_name_any_file(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """One tag of several is enough, weak ones never are, and `*` is any file, but no directory and nothing."""
-    repository_folder = folder(clients, ship)
+    """One of several tags suffices, weak tags never match If-Match, and `*` matches any file."""
+    repository_folder = folder_of(clients, ship)
     other = "1" * 40
 
     def put(path: str, *headers: tuple[str, str]) -> httpx.Response:
@@ -70,12 +76,12 @@ def test_conditions_may_list_tags_or_name_any_file(
     def failed(response: httpx.Response, message: str) -> None:
         assert (response.status_code, message in response.json()["message"]) == (412, True), response.text
 
-    known = sha(ada, repository_folder, "a.txt")
+    known = object_at(repository_folder, "a.txt")
     failed(put("a.txt", ("If-Match", f'W/"{known}"')), f"[given: none that can match, expected: {known}]")
     several = f'"{other}", W/"{known}", "x"'
     failed(put("a.txt", ("If-Match", several)), f"sha does not match [given: {other}, x, expected: {known}]")
     assert put("a.txt", ("If-Match", f'"{other}", "{known}"')).status_code == 200
-    now = sha(ada, repository_folder, "a.txt")
+    now = object_at(repository_folder, "a.txt")
     assert put("a.txt", ("If-Match", f'"{other}"'), ("If-Match", f'"{now}"')).status_code == 200
     assert put("a.txt", ("If-Match", "*")).status_code == 200
     failed(put("none.txt", ("If-Match", "*")), "object does not exist [id: , rel_path: none.txt]")
@@ -89,18 +95,18 @@ def test_conditions_may_list_tags_or_name_any_file(
 
 
 def test_no_condition_holds_by_chance_in_an_empty_repository(clients: ServiceClients, ada: httpx.Client) -> None:
-    """There is no file at all, so nothing that asks for one is written."""
+    """If-Match always fails in an empty repository, and nothing is written."""
     empty = make_files_repository(clients, None, "empty")
     for value in ("*", f'"{"1" * 40}"'):
         put = ada.put("/repos/ada/empty/raw/a.txt", content=b"x", headers={"If-Match": value})
         assert_refused(put, 412, "object does not exist [id: , rel_path: a.txt]")
-    assert git(folder(clients, empty), "for-each-ref") == ""
+    assert git_in(folder_of(clients, empty), "for-each-ref") == ""
     first = ada.put("/repos/ada/empty/raw/a.txt", content=b"x", headers={"If-None-Match": "*"})
     assert first.status_code == 201
 
 
 def test_invalid_conditions_are_refused(ada: httpx.Client, ship: Repository) -> None:
-    """Are refused, before the file is read: a condition that is passed over would be a file that is lost."""
+    """An invalid condition is an error and not ignored, since ignoring it could overwrite a file."""
     del ship
     unreadable = ["", ",", "x", "1" * 40, '"a" "b"', '"a', '"a", *', "**", 'w/"a"', 'W/ "a"', '"a b"']
     for header in ("If-Match", "If-None-Match"):
@@ -112,7 +118,7 @@ def test_invalid_conditions_are_refused(ada: httpx.Client, ship: Repository) -> 
 
 
 def test_uploading_requires_write_access(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """Strangers and readers may not."""
+    """An anonymous client gets 401, and a reader gets 403."""
     del ship, ada
     assert_refused(clients.anonymous.put(f"{RAW}/x", content=b""), 401, "token is required")
     eve = clients.user("eve").put(f"{RAW}/x", content=b"")
@@ -120,17 +126,17 @@ def test_uploading_requires_write_access(clients: ServiceClients, ada: httpx.Cli
 
 
 def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """The same bytes under one key are one commit, other bytes are refused."""
+    """The same key and bytes return the same commit, and other bytes are refused."""
     key = {"Idempotency-Key": "k"}
     first = ada.put(f"{RAW}/x", content=b"x", headers=key)
     assert ada.put(f"{RAW}/x", content=b"x", headers=key).json() == first.json()
     other = ada.put(f"{RAW}/x", content=b"y", headers=key)
     assert_refused(other, 422, "the Idempotency-Key was used for another request")
-    assert git(folder(clients, ship), "rev-list", "--count", "main").strip() == "2"
+    assert git_in(folder_of(clients, ship), "rev-list", "--count", "main").strip() == "2"
 
 
 def test_a_large_file_is_not_held_in_memory(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
-    """A stream of 200 MB without a length, in a process that grows by much less than that."""
+    """An upload of 200 MiB without a length increases the memory of the process by less than 80 MiB."""
     block = bytes(range(256)) * 4096
 
     def pieces() -> Iterator[bytes]:
@@ -143,25 +149,25 @@ def test_a_large_file_is_not_held_in_memory(clients: ServiceClients, ada: httpx.
     assert response.status_code == 201
     assert (response.json()["content"]["size"], response.json()["content"]["content"]) == (200 * 2**20, None)
     assert grown < 80 * 1024
-    assert git(folder(clients, ship), "cat-file", "-s", "main:large").strip() == str(200 * 2**20)
+    assert git_in(folder_of(clients, ship), "cat-file", "-s", "main:large").strip() == str(200 * 2**20)
 
 
 def test_an_unavailable_lfs_store_is_reported(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
-    """Nothing is committed, and the client may try again; other files can be written meanwhile."""
+    """An LFS file gives 503 and no commit, and other files can still be written."""
     assert ada.put(f"{RAW}/.gitattributes", content=b"*.bin filter=lfs\n").status_code == 201
-    before = git(folder(clients, ship), "rev-parse", "main")
+    before = git_in(folder_of(clients, ship), "rev-parse", "main")
     (clients.service.settings.data / "lfs").write_text("in the way")
     for content in (b"small", bytes(100_000)):
         response = ada.put(f"{RAW}/x.bin", content=content)
         assert (response.status_code, "cannot be stored" in response.json()["message"]) == (503, True)
-    assert git(folder(clients, ship), "rev-parse", "main") == before
+    assert git_in(folder_of(clients, ship), "rev-parse", "main") == before
     assert ada.put(f"{RAW}/x.txt", content=b"small").status_code == 201
 
 
 def test_expensive_attribute_patterns_do_not_delay_uploads(ada: httpx.Client, ship: Repository) -> None:
-    """A file on such a path is refused at once; others, and the patterns themselves, can be written."""
+    """Only a path that takes too long to match is refused; other files can be written."""
     del ship
     hostile = b"*a*a*a**/*a*a*a**/*a*a*a**/*a*a*a**/b filter=lfs\n"
     assert ada.put(f"{RAW}/.gitattributes", content=hostile).status_code == 201

@@ -1,4 +1,4 @@
-"""Reactions to issues and comments: added once for each user and content, listed and removed."""
+"""Reactions to issues and comments."""
 
 import httpx
 import pytest
@@ -20,7 +20,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 @pytest.fixture(params=["issue", "comment"])
 def place(request: pytest.FixtureRequest, ada: httpx.Client) -> str:
-    """Return the path of an issue, and of a comment on it."""
+    """Return the path of an issue or of a comment on it."""
     if request.param == "issue":
         return f"{HOME}/issues/1"
     comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "Look"}).json()
@@ -28,14 +28,14 @@ def place(request: pytest.FixtureRequest, ada: httpx.Client) -> str:
 
 
 def contents(client: httpx.Client, path: str) -> list[tuple[str, str]]:
-    """List who reacted and how."""
+    """List the users and the contents of the reactions."""
     return [
         (reaction["user"]["login"], reaction["content"]) for reaction in client.get(f"{path}/reactions").json()
     ]
 
 
 def test_a_reaction_is_added_once_and_removed(ada: httpx.Client, place: str, clients: ServiceClients) -> None:
-    """The second time answers 200; other people and other contents are not touched."""
+    """A repeated reaction gives 200; those of other users and other contents are kept."""
     eve = clients.user("eve")
     first = eve.post(f"{place}/reactions", json={"content": "heart"})
     assert (first.status_code, first.json()["user"]["login"], first.json()["content"]) == (201, "eve", "heart")
@@ -51,7 +51,7 @@ def test_a_reaction_is_added_once_and_removed(ada: httpx.Client, place: str, cli
 
 
 def test_reactions_are_paged(ada: httpx.Client, place: str) -> None:
-    """A page has the total beside it."""
+    """A page of reactions has the total in its header."""
     for content in ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"):
         assert ada.post(f"{place}/reactions", json={"content": content}).status_code == 201
     page = ada.get(f"{place}/reactions", params={"page": 2, "limit": 5})
@@ -60,7 +60,7 @@ def test_reactions_are_paged(ada: httpx.Client, place: str) -> None:
 
 
 def test_invalid_reactions_are_refused(ada: httpx.Client, place: str, clients: ServiceClients) -> None:
-    """Unknown contents, locked issues for readers, archived and unknown places."""
+    """Unknown contents, locked issues for readers, archived repositories and unknown issues are refused."""
     eve = clients.user("eve")
     for content in ("", "thumbsup", "❤️"):
         assert ada.post(f"{place}/reactions", json={"content": content}).status_code == 403
@@ -75,6 +75,6 @@ def test_invalid_reactions_are_refused(ada: httpx.Client, place: str, clients: S
 
 
 def test_allowed_reactions_are_announced(clients: ServiceClients) -> None:
-    """Clients offer what is in the settings."""
+    """The settings endpoint lists the reactions that clients may offer."""
     reactions = clients.anonymous.get("/settings/ui").json()["allowed_reactions"]
     assert reactions == ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"]

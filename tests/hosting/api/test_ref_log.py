@@ -1,4 +1,4 @@
-"""The ref log over the API."""
+"""The ref log endpoints."""
 
 import httpx
 import pytest
@@ -20,7 +20,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def test_the_ref_log_lists_updates_in_pages(ada: httpx.Client) -> None:
-    """The newest first, with the total, and of one ref."""
+    """Updates are listed newest first with the total, and can be filtered by ref."""
     response = ada.get(AT)
     assert response.status_code == 200
     assert response.headers["X-Total-Count"] == "3"
@@ -37,7 +37,7 @@ def test_the_ref_log_lists_updates_in_pages(ada: httpx.Client) -> None:
 
 
 def test_a_deleted_branch_is_restored(ada: httpx.Client) -> None:
-    """By the version of the entry that deleted it."""
+    """The version of the log entry of a deletion restores the branch at its former commit."""
     deleted = ada.get(AT).json()[0]
     response = ada.post(f"{AT}/{deleted['version']}/restore")
     assert response.status_code == 200
@@ -47,12 +47,12 @@ def test_a_deleted_branch_is_restored(ada: httpx.Client) -> None:
 
 @pytest.mark.parametrize("version", ["1", "99999", "0", "x", "-1", "9" * 30])
 def test_an_unknown_branch_cannot_be_restored(ada: httpx.Client, version: str) -> None:
-    """An entry that created its ref, none at all, and no number."""
+    """An entry that created its ref, an unknown version and an invalid number are refused."""
     assert ada.post(f"{AT}/{version}/restore").status_code in {404, 422}
 
 
 def test_readers_may_list_and_not_restore(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A private repository's is not found by others."""
+    """Readers may list the log but not restore; strangers get 404 for a private repository."""
     version = ada.get(AT).json()[0]["version"]
     assert clients.anonymous.get(AT).status_code == 200
     assert clients.anonymous.post(f"{AT}/{version}/restore").status_code == 401

@@ -1,4 +1,4 @@
-"""Fields that name a branch or a tag are checked by git's rules."""
+"""Validation of the names of branches and tags in request bodies."""
 
 from typing import Annotated
 
@@ -18,12 +18,12 @@ class Named(msgspec.Struct, frozen=True):
 
 @pytest.mark.parametrize("name", ["", "main", "feature/x", "é"])
 def test_names_that_git_accepts_are_taken(name: str) -> None:
-    """An empty one is none."""
+    """Valid names of branches and an empty name are accepted."""
     assert decode_body(Named, msgspec.json.encode({"branch": name}), "application/json", "POST", {}).branch == name
 
 
 @pytest.mark.parametrize("name", ["a..b", "a b", "@", "/a", "a.lock", "a~1"])
 def test_other_names_are_refused_and_the_rule_is_named(name: str) -> None:
-    """Clients know it."""
+    """The error has the name of the rule that clients know, `GitRefName`."""
     with pytest.raises(ApiError, match=r"\[Branch\]: GitRefName"):
         decode_body(Named, msgspec.json.encode({"branch": name}), "application/json", "POST", {})

@@ -1,10 +1,11 @@
-"""Files of releases: uploaded, downloaded in whole and in part, renamed and deleted."""
+"""Release assets: upload, download, rename and delete."""
 
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.conftest import wait_for
 from tests.hosting.api_clients import ServiceClients
 
 HOME = "/repos/ada/ship"
@@ -35,7 +36,7 @@ def upload(ada: httpx.Client, assets: str, name: str = "ship.bin", content: byte
 
 
 def test_a_file_is_uploaded_as_a_form_or_as_the_body(ada: httpx.Client, assets: str) -> None:
-    """The name of the query wins; both are listed, also in the release."""
+    """The name in the query replaces that of the form; both kinds of uploads are listed."""
     form = upload(ada, assets)
     assert (form["name"], form["size"], form["download_count"]) == ("ship.bin", len(CONTENT), 0)
     renamed = ada.post(assets, params={"name": "b.bin"}, files={"attachment": ("x", b"1"), "other": ("y", b"2")})
@@ -51,7 +52,7 @@ def test_a_file_is_uploaded_as_a_form_or_as_the_body(ada: httpx.Client, assets: 
 
 
 def test_invalid_uploads_are_refused(ada: httpx.Client, assets: str) -> None:
-    """The same name twice, no name, bad names, damaged forms, and unknown files."""
+    """Duplicate, missing and invalid names, damaged forms and unknown releases are refused."""
     asset = upload(ada, assets)
     other = upload(ada, assets, "other.bin")
     assert ada.post(assets, files={"attachment": ("ship.bin", b"x")}).status_code == 409
@@ -70,7 +71,7 @@ def test_invalid_uploads_are_refused(ada: httpx.Client, assets: str) -> None:
 
 
 def test_a_file_is_renamed_and_deleted(ada: httpx.Client, assets: str) -> None:
-    """The old address is gone with the name."""
+    """The former URL of a renamed file gives 404."""
     asset = upload(ada, assets)
     renamed = ada.patch(f"{assets}/{asset['id']}", json={"name": "new.bin"})
     assert (renamed.status_code, renamed.json()["name"]) == (201, "new.bin")
@@ -82,7 +83,7 @@ def test_a_file_is_renamed_and_deleted(ada: httpx.Client, assets: str) -> None:
 
 
 def test_assets_are_downloaded_and_counted(ada: httpx.Client, assets: str, clients: ServiceClients) -> None:
-    """In part, only when changed, and never shown by a browser."""
+    """Assets support ranges and conditional requests, are sent as attachments, and whole downloads are counted."""
     asset = upload(ada, assets, "page.html", b"<script>alert(1)</script>" + CONTENT)
     url = asset["browser_download_url"]
     whole = ada.get(url)
@@ -98,12 +99,14 @@ def test_assets_are_downloaded_and_counted(ada: httpx.Client, assets: str, clien
     assert ada.head(url).headers["content-length"] == str(asset["size"])
     by_uuid = ada.get(f"{clients.service.url}/attachments/{asset['uuid']}")
     assert by_uuid.content == whole.content
+    # Two whole downloads; they are written every few seconds.
+    wait_for(lambda: ada.get(f"{assets}/{asset['id']}").json()["download_count"] == 2, 30)
 
 
 def test_permissions_are_checked_at_every_download(
     ada: httpx.Client, assets: str, clients: ServiceClients
 ) -> None:
-    """A private repository and a draft do not exist for others; the latest release is a redirect."""
+    """Files of a private repository or a draft give 404 to others; the latest release is a redirect."""
     asset = upload(ada, assets)
     eve = clients.user("eve")
     urls = (asset["browser_download_url"], f"{clients.service.url}/attachments/{asset['uuid']}")

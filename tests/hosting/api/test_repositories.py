@@ -1,4 +1,4 @@
-"""Repositories: made, found, changed, moved and deleted, by those who may."""
+"""The repository endpoints: create, edit, rename, archive, transfer and delete."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.hosting.repository_helpers import READ, make_team
 
 
 def test_a_new_repository_is_empty_and_its_makers_own(clients: ServiceClients) -> None:
-    """Everything a client asks for first is there."""
+    """A new repository shows its permissions, its clone URL and its state."""
     ada = clients.user("ada")
     response = ada.post("/user/repos", json={"name": "Notes", "description": "What I know"})
     assert response.status_code == 201
@@ -22,7 +22,7 @@ def test_a_new_repository_is_empty_and_its_makers_own(clients: ServiceClients) -
 
 
 def test_auto_init_makes_a_first_commit_with_a_readme(clients: ServiceClients) -> None:
-    """On the branch that was asked for."""
+    """The first commit is on the requested default branch."""
     ada = clients.user("ada")
     body = {"name": "notes", "auto_init": True, "default_branch": "trunk", "description": "What I know"}
     repo = ada.post("/user/repos", json=body).json()
@@ -37,14 +37,14 @@ def test_auto_init_makes_a_first_commit_with_a_readme(clients: ServiceClients) -
     ],
 )
 def test_invalid_names_are_refused(clients: ServiceClients, name: str, status: int) -> None:
-    """Those that could not stand in an address, and those that exist already in whatever case."""
+    """Names that are invalid in a URL give 422, and a taken name in any case gives 409."""
     ada = clients.user("ada")
     assert ada.post("/user/repos", json={"name": "notes"}).status_code == 201
     assert ada.post("/user/repos", json={"name": name}).status_code == status
 
 
 def test_a_private_repository_is_not_found_by_others(clients: ServiceClients) -> None:
-    """404 for everybody who may not see it, whatever they try."""
+    """Users who may not see a private repository get 404 for every request, and no list has it."""
     ada, eve = clients.user("ada"), clients.user("eve")
     ada.post("/user/repos", json={"name": "diary", "private": True})
     for who in (eve, clients.anonymous):
@@ -57,7 +57,7 @@ def test_a_private_repository_is_not_found_by_others(clients: ServiceClients) ->
 
 
 def test_a_rename_leaves_a_redirect_until_the_name_is_taken(clients: ServiceClients) -> None:
-    """Old addresses lead on, with their query."""
+    """Requests to the former name are redirected with their query."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     assert ada.patch("/repos/ada/notes", json={"name": "journal"}).json()["full_name"] == "ada/journal"
@@ -69,7 +69,7 @@ def test_a_rename_leaves_a_redirect_until_the_name_is_taken(clients: ServiceClie
 
 
 def test_settings_are_changed_by_administrators_only(clients: ServiceClients) -> None:
-    """A collaborator who may write may not change settings, one who administers may."""
+    """A collaborator with write access may not change settings, but one with admin access may."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "notes"})
     assert bob.patch("/repos/ada/notes", json={"has_issues": False}).status_code == 403
@@ -81,7 +81,7 @@ def test_settings_are_changed_by_administrators_only(clients: ServiceClients) ->
 
 
 def test_absent_keys_keep_their_value(clients: ServiceClients) -> None:
-    """Only what is named changes."""
+    """An edit changes only the fields in the body."""
     ada = clients.user("ada")
     before = ada.post("/user/repos", json={"name": "notes", "description": "old"}).json()
     tracker = {"enable_issue_dependencies": False}
@@ -95,7 +95,7 @@ def test_absent_keys_keep_their_value(clients: ServiceClients) -> None:
 
 
 def test_archiving_is_undone_by_unarchiving(clients: ServiceClients) -> None:
-    """The time it was archived is told meanwhile."""
+    """An archived repository shows the time of archiving, and is read-only until it is unarchived."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     archived = ada.patch("/repos/ada/notes", json={"archived": True}).json()
@@ -105,7 +105,7 @@ def test_archiving_is_undone_by_unarchiving(clients: ServiceClients) -> None:
 
 
 def test_deleting_removes_the_row_and_the_folder(clients: ServiceClients) -> None:
-    """And the number is never used again."""
+    """Deleting removes the repository and its folder, and the id is never used again."""
     ada = clients.user("ada")
     first = ada.post("/user/repos", json={"name": "notes"}).json()
     folders = clients.service.settings.data / "repositories"
@@ -117,8 +117,8 @@ def test_deleting_removes_the_row_and_the_folder(clients: ServiceClients) -> Non
     assert ada.post("/user/repos", json={"name": "notes"}).json()["id"] > first["id"]
 
 
-def test_a_repository_is_created_only_for_owners_one_may_act_for(clients: ServiceClients) -> None:
-    """An administrator may give it to anybody; others are refused."""
+def test_an_administrator_transfers_a_repository_to_any_user(clients: ServiceClients) -> None:
+    """An administrator transfers a repository to any user at once; an unknown user gives 404."""
     ada = clients.user("ada")
     clients.user("bob")
     ada.post("/user/repos", json={"name": "notes"})
@@ -129,7 +129,7 @@ def test_a_repository_is_created_only_for_owners_one_may_act_for(clients: Servic
 
 
 def test_lists_are_paged_with_their_headers(clients: ServiceClients) -> None:
-    """The headers tell how many there are and where the others are."""
+    """The headers of a page have the total and links to the other pages."""
     ada = clients.user("ada")
     for number in range(5):
         ada.post("/user/repos", json={"name": f"r{number}"})
@@ -145,7 +145,7 @@ def test_lists_are_paged_with_their_headers(clients: ServiceClients) -> None:
 
 
 def test_a_transferred_repository_loses_the_labels_of_its_former_owner(clients: ServiceClients) -> None:
-    """They are labels of an organization it does not belong to any more."""
+    """Issues lose labels of the former organization and keep those of the repository."""
     ada = clients.user("ada")
     ada.post("/orgs", json={"username": "acme"})
     label = ada.post("/orgs/acme/labels", json={"name": "bug", "color": "#ff0000"}).json()["id"]
@@ -165,8 +165,10 @@ def test_a_transferred_repository_loses_the_labels_of_its_former_owner(clients: 
         ("repo.pulls", {"branch_count": 0, "open_issues_count": 0, "open_pr_counter": 1}),
     ],
 )
-def test_unreadable_repositories_are_not_counted(clients: ServiceClients, unit: str, seen: dict[str, int]) -> None:
-    """Somebody with one unit of a private repository is told nothing of the others."""
+def test_counts_of_units_without_access_are_hidden(
+    clients: ServiceClients, unit: str, seen: dict[str, int]
+) -> None:
+    """A user with access to one unit of a private repository does not see counts of other units."""
     ada, bob = clients.user("ada"), clients.account("bob")
     ada.post("/orgs", json={"username": "guild"})
     ada.post("/orgs/guild/repos", json={"name": "ship", "private": True, "auto_init": True})

@@ -1,9 +1,9 @@
-"""Webhooks of a repository: for those who administer it, wherever it goes."""
+"""Webhooks of repositories."""
 
 import httpx
 import pytest
 
-from tests.hosting.api.hook_helpers import create_hook
+from tests.hosting.api.hook_helpers import create_hook, hook_ids
 from tests.hosting.api_clients import ServiceClients
 
 PATH = "/repos/ada/ship/hooks"
@@ -11,19 +11,19 @@ PATH = "/repos/ada/ship/hooks"
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Be somebody who has a repository."""
+    """Give Ada a repository, and return her client."""
     client = clients.user("ada")
     assert client.post("/user/repos", json={"name": "ship", "auto_init": True}).status_code == 201
     return client
 
 
 def kinds(client: httpx.Client, hook: str) -> list[str]:
-    """Return what a hook is to be told, oldest first."""
+    """Return the events of the deliveries of a hook, oldest first."""
     return [answer["event"] for answer in reversed(client.get(f"{hook}/deliveries").json())]
 
 
 def test_a_hook_receives_the_events_it_subscribes_to(ada: httpx.Client) -> None:
-    """In order: a new branch is made before it is pushed to; deleting it is no push."""
+    """Events arrive in order; a new branch is a `create` before a `push`, and a deleted one is no `push`."""
     hook = f"{PATH}/{create_hook(ada, PATH, active=True, events=['push', 'create', 'delete', 'issues'])['id']}"
     ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "side"})
     ada.post("/repos/ada/ship/issues", json={"title": "One"})
@@ -33,7 +33,7 @@ def test_a_hook_receives_the_events_it_subscribes_to(ada: httpx.Client) -> None:
 
 
 def test_a_branch_filter_selects_events(ada: httpx.Client) -> None:
-    """Issues belong to no branch."""
+    """A branch filter selects pushes; events of issues have no branch and are always sent."""
     hook = f"{PATH}/{create_hook(ada, PATH, active=True, events=['push', 'issues'], branch_filter='rel*')['id']}"
     ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "other"})
     ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "release/1"})
@@ -42,7 +42,7 @@ def test_a_branch_filter_selects_events(ada: httpx.Client) -> None:
 
 
 def test_an_inactive_hook_receives_nothing(ada: httpx.Client) -> None:
-    """Neither from the start, nor once it is switched off."""
+    """An inactive hook gets no deliveries, and deactivating a hook cancels those that wait."""
     hook = f"{PATH}/{create_hook(ada, PATH, events=['issues'])['id']}"
     ada.post("/repos/ada/ship/issues", json={"title": "One"})
     assert kinds(ada, hook) == []
@@ -53,8 +53,10 @@ def test_an_inactive_hook_receives_nothing(ada: httpx.Client) -> None:
     assert [delivery["status"] for delivery in ada.get(f"{hook}/deliveries").json()] == ["cancelled"]
 
 
-def test_hooks_are_deleted_with_their_repository(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Renamed or given away it keeps them, and the new owner's hooks are told from then on."""
+def test_hooks_are_kept_with_a_moved_repository_and_deleted_with_it(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
+    """A renamed or transferred repository keeps its hooks; those of the new owner get its events."""
     own = create_hook(ada, PATH, active=True, events=["issues"])["id"]
     before = f"/user/hooks/{create_hook(ada, '/user/hooks', active=True, events=['issues'])['id']}"
     ada.patch("/repos/ada/ship", json={"name": "boat"})
@@ -66,10 +68,13 @@ def test_hooks_are_deleted_with_their_repository(clients: ServiceClients, ada: h
     ada.post("/repos/guild/boat/issues", json={"title": "One"})
     assert kinds(ada, f"/repos/guild/boat/hooks/{own}") == ["issues"]
     assert (kinds(ada, before), kinds(ada, after)) == ([], ["issues"])
+    assert own in hook_ids(clients.database)
+    assert ada.delete("/repos/guild/boat").status_code == 204
+    assert own not in hook_ids(clients.database)
 
 
 def test_hooks_of_the_owner_receive_the_deletion_of_a_repository(ada: httpx.Client) -> None:
-    """Its own hooks went with it."""
+    """The user's hook receives the event although the repository and its hooks are gone."""
     create_hook(ada, PATH, active=True, events=["repository"])
     hook = f"/user/hooks/{create_hook(ada, '/user/hooks', active=True, events=['repository'])['id']}"
     assert ada.delete("/repos/ada/ship").status_code == 204
@@ -78,7 +83,7 @@ def test_hooks_of_the_owner_receive_the_deletion_of_a_repository(ada: httpx.Clie
 
 
 def test_writers_may_not_list_hooks(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A secret address is not for everybody who works on it."""
+    """Hooks are shown to administrators only, because their URLs can be secret."""
     bob = clients.user("bob")
     ada.put("/repos/ada/ship/collaborators/bob", json={"permission": "write"})
     hook = create_hook(ada, PATH)["id"]

@@ -1,4 +1,4 @@
-"""The teams of a repository: listed for the organization, changed by its owners."""
+"""The endpoints of the teams of a repository."""
 
 import httpx
 import pytest
@@ -34,7 +34,7 @@ def team_names(client: httpx.Client) -> list[str]:
 
 
 def test_teams_are_added_and_removed(ada: httpx.Client, eve: httpx.Client) -> None:
-    """By name in any case; twice is refused, and members see it."""
+    """A team is named in any case, is added only once, and is visible to members."""
     assert team_names(ada) == ["Owners"]
     assert ada.put(f"{HOME}/teams/crew").status_code == 204
     assert ada.put(f"{HOME}/teams/Crew").status_code == 422
@@ -52,7 +52,7 @@ def test_teams_are_added_and_removed(ada: httpx.Client, eve: httpx.Client) -> No
 def test_managing_teams_requires_administrators(
     ada: httpx.Client, eve: httpx.Client, clients: ServiceClients
 ) -> None:
-    """Members do not change teams, others do not know of them, and a user's repository has none."""
+    """Members get 403, others 404, and a repository of a user gives 405."""
     max_ = clients.user("max")
     ada.put(f"{HOME}/teams/Crew")
     assert eve.put(f"{HOME}/teams/Guests").status_code == 403

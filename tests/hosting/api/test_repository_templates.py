@@ -1,15 +1,15 @@
-"""Template repositories."""
+"""Repositories generated from template repositories."""
 
 import httpx
 
-from tests.hosting.api.test_forks import put_file
+from tests.hosting.api.file_helpers import create_file
 from tests.hosting.api_clients import ServiceClients
 
 
 def made_template(client: httpx.Client) -> None:
     """Give Ada a template with two commits, a topic, a label, a webhook and a rule."""
     client.post("/user/repos", json={"name": "ship", "auto_init": True, "template": True})
-    put_file(client, "ada/ship", "deck/hull.txt", "wood\n")
+    create_file(client, "ada/ship", "deck/hull.txt", "wood\n")
     client.put("/repos/ada/ship/topics", json={"topics": ["boats"]})
     client.post("/repos/ada/ship/labels", json={"name": "leak", "color": "ff0000"})
     hook = {"type": "gitea", "config": {"url": "http://192.0.2.1/", "content_type": "json"}, "events": ["push"]}
@@ -18,7 +18,7 @@ def made_template(client: httpx.Client) -> None:
 
 
 def test_a_repository_is_generated_from_a_template(clients: ServiceClients) -> None:
-    """With all files in one commit, and the parts that are asked for."""
+    """The new repository has all files in one commit, and the requested parts of the template."""
     ada = clients.user("ada")
     made_template(ada)
     body = {"owner": "ada", "name": "boat", "git_content": True, "labels": True, "topics": True}
@@ -38,11 +38,12 @@ def test_a_repository_is_generated_from_a_template(clients: ServiceClients) -> N
 
 
 def test_variables_of_a_template_are_expanded(clients: ServiceClients) -> None:
-    """In the files that `.gitea/template` names."""
+    """Variables are replaced in the files that `.gitea/template` matches."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "template": True})
-    put_file(ada, "ada/ship", ".gitea/template", "*.md\n")
-    put_file(ada, "ada/ship", "ABOUT.md", "$REPO_NAME of $TEMPLATE_NAME at $REPO_HTTPS_URL, $REPO_OWNER_UPPER\n")
+    create_file(ada, "ada/ship", ".gitea/template", "*.md\n")
+    text = "$REPO_NAME of $TEMPLATE_NAME at $REPO_HTTPS_URL, $REPO_OWNER_UPPER\n"
+    create_file(ada, "ada/ship", "ABOUT.md", text)
     body = {"owner": "ada", "name": "boat", "git_content": True}
     response = ada.post("/repos/ada/ship/generate", json=body)
     assert response.status_code == 201, response.text
@@ -52,7 +53,7 @@ def test_variables_of_a_template_are_expanded(clients: ServiceClients) -> None:
 
 
 def test_only_the_requested_parts_are_copied(clients: ServiceClients) -> None:
-    """Without the files, the repository is empty."""
+    """A repository generated with topics only is empty and has no labels and no hooks."""
     ada = clients.user("ada")
     made_template(ada)
     created = ada.post("/repos/ada/ship/generate", json={"owner": "ada", "name": "boat", "topics": True}).json()
@@ -62,7 +63,7 @@ def test_only_the_requested_parts_are_copied(clients: ServiceClients) -> None:
 
 
 def test_invalid_requests_generate_nothing(clients: ServiceClients) -> None:
-    """No template, nothing asked for, a taken name, somebody else's name, or secrets of others."""
+    """Other repositories than templates, empty requests, taken names and hooks of others are refused."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_template(ada)
     ada.post("/user/repos", json={"name": "plain"})

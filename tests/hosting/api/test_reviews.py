@@ -1,4 +1,4 @@
-"""Reviews of pull requests: pending and submitted, requested, dismissed, and comments on lines."""
+"""Reviews of pull requests: decisions, line comments, requests and dismissals."""
 
 from base64 import b64encode
 from typing import Any
@@ -90,7 +90,7 @@ def kinds(client: httpx.Client) -> list[str]:
 def test_an_approval_has_its_author_commit_and_time(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """With the fields of Gitea; readers see it, and the list has it."""
+    """An approval has the fields of Gitea, is visible to readers, and is on the timeline."""
     review = post(bob, "APPROVED", body="Good.")
     head = ada.get(PULL).json()["head"]["sha"]
     expected = {"state": "APPROVED", "body": "Good.", "commit_id": head, "stale": False, "official": True}
@@ -113,7 +113,7 @@ def test_an_approval_has_its_author_commit_and_time(
 def test_a_pending_review_is_one_per_person_and_secret(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """Its line comments are on no timeline until it is submitted; another review completes it."""
+    """A pending review is visible only to its author until it is submitted; another one is added to it."""
     first = post(bob, body="So far", comments=[at(10)])
     again = post(bob, "PENDING", comments=[at(11, "And this?")])
     assert (again["id"], again["body"], again["comments_count"]) == (first["id"], "So far", 2)
@@ -135,7 +135,7 @@ def test_a_pending_review_is_one_per_person_and_secret(
 
 
 def test_only_an_approval_may_have_no_text(ada: httpx.Client, bob: httpx.Client) -> None:
-    """A comment or a rejection needs a body or a line comment; nothing is left of a refused one."""
+    """A comment or a rejection needs a body or a line comment, and a refused review is not stored."""
     for event in ("COMMENT", "REQUEST_CHANGES"):
         post(bob, event, 422)
     post(bob, "REQUEST_REVIEW", 422, body="x")
@@ -145,7 +145,7 @@ def test_only_an_approval_may_have_no_text(ada: httpx.Client, bob: httpx.Client)
 
 
 def test_own_and_closed_pull_requests_cannot_be_approved_or_rejected(ada: httpx.Client, bob: httpx.Client) -> None:
-    """Comments are allowed."""
+    """A review of an own or closed pull request can only be a comment."""
     for event in ("APPROVED", "REQUEST_CHANGES"):
         post(ada, event, 422, body="x")
     pending = post(ada, comments=[at(10)])
@@ -156,7 +156,7 @@ def test_own_and_closed_pull_requests_cannot_be_approved_or_rejected(ada: httpx.
 
 
 def test_a_line_comment_has_its_hunk_and_position(ada: httpx.Client, bob: httpx.Client) -> None:
-    """On either side; the line must exist."""
+    """A comment is on a line of the old or the new side; a line that does not exist is refused."""
     review = post(
         bob,
         "COMMENT",
@@ -186,7 +186,7 @@ def test_a_line_comment_has_its_hunk_and_position(ada: httpx.Client, bob: httpx.
 
 
 def test_a_line_is_followed_when_the_head_moves(ada: httpx.Client, bob: httpx.Client) -> None:
-    """By its content: to another number, and to another name; when it is gone the comment is outdated."""
+    """A comment follows its line to another number or file; if the line is gone, the comment is outdated."""
     review = post(bob, "COMMENT", comments=[at(10), at(15), {"path": "hull.txt", "body": "o", "old_position": 3}])
     text = "line 0\n" + NEW.replace("line 15\n", "line fifteen\n")
     write(ada, "hull.txt", text, "fix", sha=blob(ada, "hull.txt", "fix"))
@@ -207,7 +207,7 @@ def test_a_line_is_followed_when_the_head_moves(ada: httpx.Client, bob: httpx.Cl
 def test_a_conversation_is_resolved_and_reopened(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """With all comments on the line; by the author and by writers, not by others."""
+    """Writers resolve and reopen all comments of a line together; readers may not."""
     review = post(bob, "COMMENT", comments=[at(10), at(10, "Still"), at(11)])
     first, second, other = (item["id"] for item in lines(bob, review))
     path = f"/repos/ada/ship/pulls/comments/{first}"
@@ -230,7 +230,7 @@ def test_a_conversation_is_resolved_and_reopened(
 
 
 def test_a_review_of_another_head_is_stale(ada: httpx.Client, bob: httpx.Client) -> None:
-    """Whether the head moved, or an older commit was reviewed."""
+    """A review is stale if the head moved after it, or if it is of an older commit."""
     review = post(bob, "APPROVED")
     write(ada, "sail.txt", "s\n", "fix")
     assert ada.get(f"{REVIEWS}/{review['id']}").json()["stale"] is True
@@ -242,7 +242,7 @@ def test_a_review_of_another_head_is_stale(ada: httpx.Client, bob: httpx.Client)
 def test_reviews_by_writers_or_listed_users_are_official(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """Only the last decision of a reviewer is; a comment never."""
+    """Only the last decision of such a reviewer is official, and a comment never is."""
     eve = clients.user("eve")
     assert post(eve, "APPROVED")["official"] is False
     rejected = post(bob, "REQUEST_CHANGES", body="No")
@@ -255,7 +255,7 @@ def test_reviews_by_writers_or_listed_users_are_official(
 
 
 def test_dismissing_needs_an_administrator(clients: ServiceClients, ada: httpx.Client, bob: httpx.Client) -> None:
-    """Or somebody whom the branch rule lets bypass it; only decisions can be dismissed."""
+    """Administrators and users on the bypass list of the rule dismiss decisions; comments cannot be dismissed."""
     eve = clients.user("eve")
     first, second = post(bob, "REQUEST_CHANGES", body="No"), post(bob, "APPROVED")
     review = post(bob, "COMMENT", body="Hm")
@@ -281,7 +281,7 @@ def test_dismissing_needs_an_administrator(clients: ServiceClients, ada: httpx.C
 def test_a_review_is_deleted_by_its_author_or_an_administrator(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """With its line comments and its timeline entry."""
+    """A deleted review takes its line comments and its timeline entry with it."""
     review = post(bob, "COMMENT", body="b", comments=[at(10)])
     mine = post(clients.user("eve"), "COMMENT", body="e")
     path = f"{REVIEWS}/{review['id']}"
@@ -294,7 +294,7 @@ def test_a_review_is_deleted_by_its_author_or_an_administrator(
 
 
 def test_reviews_are_requested_and_answered(clients: ServiceClients, ada: httpx.Client, bob: httpx.Client) -> None:
-    """A request is a review until the reviewer answers; asking again makes a decision unofficial."""
+    """A request ends with the review; a new request makes the earlier decision unofficial."""
     clients.account("eve")
     response = ada.post(ASKED, json={"reviewers": ["Bob", "eve"]})
     assert [(item["state"], item["user"]["login"], item["official"]) for item in response.json()] == [
@@ -333,7 +333,7 @@ def withdraw(client: httpx.Client, **body: list[str]) -> int:
 
 
 def test_who_may_request_reviews_of_whom(clients: ServiceClients, ada: httpx.Client, bob: httpx.Client) -> None:
-    """The author and writers; somebody who was asked may decline."""
+    """The author and writers may request reviews, and a requested reviewer may decline."""
     eve = clients.user("eve")
     for body, status in (
         ({"reviewers": ["ada"]}, 422),
@@ -357,7 +357,7 @@ def test_who_may_request_reviews_of_whom(clients: ServiceClients, ada: httpx.Cli
 
 
 def test_a_review_requested_of_a_team_is_given_by_a_member(clients: ServiceClients) -> None:
-    """Teams that may not read the repository cannot be asked."""
+    """A member's review answers the request to a team; teams without access cannot be requested."""
     database = clients.database
     owner, bob = clients.account("olga"), clients.account("bob")
     organization = make_organization(database, "crew", owner)
@@ -388,7 +388,7 @@ def test_a_review_requested_of_a_team_is_given_by_a_member(clients: ServiceClien
 def test_reviews_respect_locked_archived_and_private(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """As for comments."""
+    """Reviews are refused in locked, archived and private places as comments are."""
     eve = clients.user("eve")
     ada.put("/repos/ada/ship/issues/1/lock", json={})
     post(eve, "COMMENT", 403, body="b")
@@ -409,7 +409,7 @@ def test_reviews_respect_locked_archived_and_private(
 def test_each_review_and_request_is_an_event(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """Of a kind of its own."""
+    """Requests, approvals, rejections and comments have event types of their own; pending reviews have none."""
     bob_account: Account = find_user(clients.database, "bob")
     ada.post(ASKED, json={"reviewers": ["bob"]})
     withdraw(ada, reviewers=["bob"])
@@ -431,7 +431,7 @@ def test_each_review_and_request_is_an_event(
 
 
 def test_a_line_comment_is_edited_and_deleted_like_others(ada: httpx.Client, bob: httpx.Client) -> None:
-    """Without changing how many plain comments there are."""
+    """A line comment is edited and deleted as a comment, and is not in the number of comments."""
     review = post(bob, "COMMENT", comments=[at(10)])
     number = lines(bob, review)[0]["id"]
     path = f"/repos/ada/ship/issues/comments/{number}"
@@ -442,7 +442,7 @@ def test_a_line_comment_is_edited_and_deleted_like_others(ada: httpx.Client, bob
 
 
 def test_a_push_dismisses_approvals_where_the_rule_says_so(ada: httpx.Client, bob: httpx.Client) -> None:
-    """In the same transaction; of another branch's rule nothing happens."""
+    """A commit to the head dismisses approvals only if the rule has `dismiss_stale_approvals`."""
     review = post(bob, "APPROVED")
     rule = {"rule_name": "main", "enable_push": True, "dismiss_stale_approvals": False}
     assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
@@ -457,7 +457,7 @@ def test_a_push_dismisses_approvals_where_the_rule_says_so(ada: httpx.Client, bo
 
 
 def test_reviews_are_requested_at_opening(ada: httpx.Client, bob: httpx.Client) -> None:
-    """Names that cannot be asked open nothing."""
+    """A reviewer who cannot be requested is refused, and then no pull request is created."""
     del bob
     write(ada, "keel.txt", "k\n", "main", new_branch="other")
     new = {"title": "t", "head": "other", "base": "main"}

@@ -1,4 +1,4 @@
-"""Addresses that do not exist, and methods that are not allowed."""
+"""Unknown routes, wrong methods, and endpoints that read an unusual repository."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +23,14 @@ def test_an_unknown_route_is_a_404_of_the_api(service: Service) -> None:
 
 
 def test_a_wrong_method_is_a_405(service: Service) -> None:
-    """The path exists, the method does not."""
+    """A known path with a method that it does not have gives 405."""
     with service.client() as client:
         assert client.post("/api/v1/version").status_code == 405
 
 
 @pytest.fixture
 def odd(clients: ServiceClients, tmp_path: Path) -> dict[str, str]:
-    """Push a repository of everything strange, as somebody who moves here would; return its refs."""
+    """Push a repository of unusual objects, and return its refs."""
     clients.account("ada")
     response = clients.anonymous.post("/user/repos", json={"name": "odd"}, auth=("ada", PASSWORD))
     assert response.status_code == 201
@@ -45,7 +45,7 @@ def odd(clients: ServiceClients, tmp_path: Path) -> dict[str, str]:
 
 
 def addresses(refs: dict[str, str]) -> Iterator[str]:
-    """Go through every address that reads a repository's git side, with everything that is in it."""
+    """Return the paths of every endpoint and page that reads git, for all files and refs of the repository."""
     chosen = [ref for ref in refs if not ref.startswith(("refs/heads/odd-", "refs/notes/"))]
     names = [quote(ref.split("/", 2)[2].encode(errors="surrogateescape")) for ref in chosen]
     folders = ("", "padded-folder", "new%0Afolder", "empty")
@@ -94,7 +94,7 @@ def addresses(refs: dict[str, str]) -> Iterator[str]:
 
 
 def test_every_endpoint_answers_for_an_unusual_repository(clients: ServiceClients, odd: dict[str, str]) -> None:
-    """Old modes, names of any bytes, tags of anything, dates and encodings of no sense: all of it is read."""
+    """Unusual modes, names, tags, dates and encodings cause no server error."""
     client = clients.open("", "ada")
     results = {address: client.get(address).status_code for address in addresses(odd)}
     assert {address: status for address, status in results.items() if status >= 500} == {}

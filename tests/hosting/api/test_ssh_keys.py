@@ -1,4 +1,4 @@
-"""SSH keys of users and repositories through the API."""
+"""SSH keys of users, and deploy keys of repositories."""
 
 import httpx
 import pytest
@@ -8,7 +8,7 @@ from tests.hosting.ssh_key_helpers import new_key, public_text
 
 
 def test_a_user_adds_lists_shows_and_deletes_keys(clients: ServiceClients) -> None:
-    """Everybody sees the keys of a user; only the user changes them."""
+    """The keys of a user are listed to everybody, and only the user deletes them."""
     ada, bob = clients.user("ada"), clients.user("bob")
     key = new_key()
     response = ada.post("/user/keys", json={"title": "laptop", "key": public_text(key) + " ada@laptop"})
@@ -31,7 +31,7 @@ def test_a_user_adds_lists_shows_and_deletes_keys(clients: ServiceClients) -> No
 
 
 def test_the_same_key_twice_is_refused_everywhere(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A key of a user is no deploy key, and the other way round."""
+    """A key is unique among the keys of all users and all deploy keys."""
     mine, deployed = public_text(new_key()), public_text(new_key())
     bob = clients.user("bob")
     assert ada.post("/user/keys", json={"title": "a", "key": mine}).status_code == 201
@@ -58,14 +58,14 @@ def test_the_same_key_twice_is_refused_everywhere(clients: ServiceClients, ada: 
     ],
 )
 def test_an_invalid_key_is_refused(clients: ServiceClients, body: dict[str, object]) -> None:
-    """With a message."""
+    """A key without a title or with invalid text is refused with 422 and a message."""
     refused = clients.admin.post("/user/keys", json=body)
     assert refused.status_code == 422
     assert refused.json()["message"]
 
 
 def test_deploy_keys_belong_to_a_repository(clients: ServiceClients, ada: httpx.Client) -> None:
-    """They are found by id and by fingerprint, and are read-only if they should be."""
+    """Deploy keys are found by id and by fingerprint, and can be read-only."""
     keys = [new_key(), new_key()]
     for number, key in enumerate(keys):
         body = {"title": f"key {number}", "key": public_text(key), "read_only": not number}
@@ -86,7 +86,7 @@ def test_deploy_keys_belong_to_a_repository(clients: ServiceClients, ada: httpx.
 
 
 def test_administrators_manage_the_keys_of_users(clients: ServiceClients) -> None:
-    """Nobody else does."""
+    """Only administrators use the endpoints for keys of other users."""
     bob = clients.user("bob")
     body = {"title": "a", "key": public_text(new_key())}
     response = clients.admin.post("/admin/users/bob/keys", json=body)
@@ -98,7 +98,7 @@ def test_administrators_manage_the_keys_of_users(clients: ServiceClients) -> Non
 
 
 def test_keys_need_the_scope_of_users(clients: ServiceClients) -> None:
-    """And deploy keys that of repositories; the permission tests cover the rest."""
+    """Reading keys requires the scope `read:user`; adding one needs more, and `write:repository` is not enough."""
     account = clients.account("ada")
     assert clients.with_token(account, "read:user").get("/user/keys").status_code == 200
     assert clients.with_token(account, "read:user").post("/user/keys", json={}).status_code == 403

@@ -1,4 +1,4 @@
-"""Commit statuses: create, list, combined."""
+"""The commit status endpoints."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def head(ada: httpx.Client) -> str:
 
 
 def test_a_commit_without_statuses_has_an_empty_list(ada: httpx.Client) -> None:
-    """By branch, by a branch with a slash in its name, by tag and by id."""
+    """The list is empty for a branch, a branch with a slash in its name, a tag and a commit id."""
     ada.post("/repos/ada/ship/branches", json={"new_branch_name": "feature/x", "old_ref_name": "main"})
     ada.post("/repos/ada/ship/tags", json={"tag_name": "v1", "target": "main"})
     for ref in ("main", "feature/x", "feature%2Fx", "v1", head(ada), head(ada)[:10]):
@@ -34,7 +34,7 @@ def test_a_commit_without_statuses_has_an_empty_list(ada: httpx.Client) -> None:
 
 
 def test_the_combined_status_of_no_statuses_has_no_state(ada: httpx.Client) -> None:
-    """Neither success nor pending: a bot that waits for checks must not take silence for either."""
+    """The state is empty, since a client that waits for checks must not take it for success or pending."""
     response = ada.get("/repos/ada/ship/commits/main/status")
     assert (response.status_code, response.headers["x-total-count"]) == (200, "0")
     payload = response.json()
@@ -47,25 +47,25 @@ def test_the_combined_status_of_no_statuses_has_no_state(ada: httpx.Client) -> N
 @pytest.mark.parametrize("path", ["commits/{}/statuses", "commits/{}/status", "statuses/{}"])
 @pytest.mark.parametrize("ref", ["nowhere", "0" * 40, "refs/heads/nowhere"])
 def test_an_unknown_ref_is_not_found(ada: httpx.Client, path: str, ref: str) -> None:
-    """As for the commit itself."""
+    """All three endpoints answer 404 for an unknown ref."""
     assert ada.get(f"/repos/ada/ship/{path.format(ref)}").status_code == 404
 
 
 def test_an_unknown_state_or_order_is_refused(ada: httpx.Client) -> None:
-    """Rather than answered as if it had been understood."""
+    """An unknown state or sort order gives 400 and is not ignored."""
     for query in ({"state": "purple"}, {"sort": "sideways"}):
         assert ada.get("/repos/ada/ship/commits/main/statuses", params=query).status_code == 400
 
 
 def test_statuses_of_an_empty_repository_are_not_found(clients: ServiceClients) -> None:
-    """Its default branch is not there yet."""
+    """The status of an empty repository gives 404, because its default branch does not exist."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     assert ada.get("/repos/ada/ship/commits/main/status").status_code == 404
 
 
 def test_statuses_are_created_and_listed(ada: httpx.Client) -> None:
-    """By id, branch and tag; newest first unless asked otherwise, and by state."""
+    """Statuses are found by commit id, branch and tag, newest first by default, and filtered by state."""
     ada.post("/repos/ada/ship/tags", json={"tag_name": "v1", "target": "main"})
     sha = head(ada)
     body: dict[str, Any] = {}
@@ -96,7 +96,7 @@ def test_statuses_are_created_and_listed(ada: httpx.Client) -> None:
 
 
 def test_a_status_of_an_unknown_commit_or_state_is_refused(ada: httpx.Client) -> None:
-    """With 404 and 422."""
+    """An unknown commit gives 404; an invalid state or target URL gives 422."""
     assert ada.post(f"/repos/ada/ship/statuses/{'1' * 40}", json={"state": "success"}).status_code == 404
     for body in ({"state": "purple"}, {}, {"state": "success", "target_url": "javascript:alert(1)"}):
         assert ada.post("/repos/ada/ship/statuses/main", json=body).status_code == 422

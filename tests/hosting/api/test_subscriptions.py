@@ -1,4 +1,4 @@
-"""Stars and watches through the API."""
+"""Stars and watches of repositories."""
 
 import httpx
 import pytest
@@ -21,7 +21,7 @@ def listed_names(response: httpx.Response, field: str = "login") -> list[str]:
 
 
 def test_a_star_is_set_shown_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Setting it twice counts once."""
+    """A repeated star counts once."""
     bob = clients.user("bob")
     assert bob.get("/user/starred/ada/ship").status_code == 404
     for _ in range(2):
@@ -41,7 +41,7 @@ def test_a_star_is_set_shown_and_removed(clients: ServiceClients, ada: httpx.Cli
 
 
 def test_a_repository_is_watched(clients: ServiceClients, ada: httpx.Client) -> None:
-    """The answer says since when."""
+    """A watched repository has a subscription, and is counted and listed until that is deleted."""
     bob = clients.user("bob")
     assert bob.get("/repos/ada/ship/subscription").status_code == 404
     response = bob.put("/repos/ada/ship/subscription")
@@ -62,7 +62,7 @@ def test_a_repository_is_watched(clients: ServiceClients, ada: httpx.Client) -> 
 def test_a_repository_that_became_private_is_not_listed_to_others(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """The star stays, for the case that it becomes public again."""
+    """The star is kept, in case the repository becomes public again."""
     bob = clients.user("bob")
     bob.put("/user/starred/ada/ship")
     ada.patch("/repos/ada/ship", json={"private": True})
@@ -76,7 +76,7 @@ def test_a_repository_that_became_private_is_not_listed_to_others(
 def test_hidden_users_are_not_listed(
     clients: ServiceClients, ada: httpx.Client, visibility: str, anonymous: list[str], known: list[str]
 ) -> None:
-    """Only to those who may see them; administrators see everybody."""
+    """A hidden stargazer is listed only to users who may see them, and to administrators."""
     eve = clients.user("eve")
     eve.put("/user/starred/ada/ship")
     clients.admin.patch("/admin/users/eve", json={"visibility": visibility})
@@ -87,7 +87,7 @@ def test_hidden_users_are_not_listed(
 
 
 def test_a_deleted_user_no_longer_counts(clients: ServiceClients, ada: httpx.Client) -> None:
-    """In none of the repositories, and others still count."""
+    """A deleted user is removed from the numbers of stars and watchers; other users still count."""
     bob, eve = clients.user("bob"), clients.user("eve")
     for client in (bob, eve):
         client.put("/user/starred/ada/ship")
@@ -99,7 +99,7 @@ def test_a_deleted_user_no_longer_counts(clients: ServiceClients, ada: httpx.Cli
 
 
 def test_lists_are_paged(clients: ServiceClients) -> None:
-    """Like all lists; a repository without a star is on none."""
+    """The list of starred repositories has pages and a total, and only starred repositories are on it."""
     account = clients.account("ada")
     client = clients.with_token(account)
     make_repository(clients.database, account, "without")

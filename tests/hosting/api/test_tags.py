@@ -1,4 +1,4 @@
-"""Tags, light and annotated."""
+"""The tag endpoints: lightweight and annotated tags."""
 
 import httpx
 import pytest
@@ -8,14 +8,14 @@ from tests.hosting.api_clients import ServiceClients
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Make somebody with a repository of one commit."""
+    """Give Ada a repository with one commit, and return her client."""
     ada = clients.user("ada")
     assert ada.post("/user/repos", json={"name": "notes", "auto_init": True}).status_code == 201
     return ada
 
 
 def test_an_annotated_tag_names_its_tagger(ada: httpx.Client) -> None:
-    """A light one is only a name."""
+    """A tag with a message is an object with a tagger; one without is only a ref to the commit."""
     light = ada.post("/repos/ada/notes/tags", json={"tag_name": "v1"}).json()
     response = ada.post("/repos/ada/notes/tags", json={"tag_name": "v2", "message": "out", "target": "main"})
     assert response.status_code == 201
@@ -38,13 +38,13 @@ def test_an_annotated_tag_names_its_tagger(ada: httpx.Client) -> None:
     ],
 )
 def test_an_invalid_tag_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
-    """Without a name, with a bad one, twice, or at nothing."""
+    """A tag without a name, with an invalid or taken name, or with an unknown target is refused."""
     ada.post("/repos/ada/notes/tags", json={"tag_name": "v1"})
     assert ada.post("/repos/ada/notes/tags", json=body).status_code == status
 
 
 def test_a_tag_is_deleted_by_who_may_write(clients: ServiceClients, ada: httpx.Client) -> None:
-    """And then it is gone."""
+    """A reader may not delete a tag; a deleted tag is not found."""
     ada.post("/repos/ada/notes/tags", json={"tag_name": "release/1"})
     assert clients.user("eve").delete("/repos/ada/notes/tags/release%2F1").status_code == 403
     assert ada.delete("/repos/ada/notes/tags/release%2F1").status_code == 204

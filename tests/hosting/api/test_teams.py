@@ -1,4 +1,4 @@
-"""Teams: what they may do where, and who decides."""
+"""The team endpoints: permissions, members and repositories of teams."""
 
 import httpx
 import pytest
@@ -22,7 +22,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def test_a_team_has_every_key(ada: httpx.Client) -> None:
-    """And reads back as it was made."""
+    """A new team has every key in order, and reading it returns the same."""
     response = ada.post(
         "/orgs/guild/teams",
         json={"name": "Makers", "description": "who make", "permission": "write", "units": ["repo.code"]},
@@ -50,7 +50,7 @@ def test_a_team_has_every_key(ada: httpx.Client) -> None:
 def test_permissions_are_set_for_all_units_or_for_each(
     ada: httpx.Client, body: dict[str, object], permission: str, units_map: object
 ) -> None:
-    """Without modes in units a team has its own in all of them; with some, the least of them is told."""
+    """Without `units_map` a permission is for all units; with it, the team shows the lowest one, at most write."""
     team = ada.post("/orgs/guild/teams", json={"name": "team", **body}).json()
     assert team["permission"] == permission
     if units_map is None:
@@ -81,7 +81,7 @@ def test_permissions_are_set_for_all_units_or_for_each(
 def test_a_bad_team_is_refused_by_the_name_of_the_field(
     ada: httpx.Client, body: dict[str, object], beginning: str
 ) -> None:
-    """422, and nothing is made."""
+    """An invalid team gives 422 with a message, and no team is created."""
     response = ada.post("/orgs/guild/teams", json=body)
     assert response.status_code == 422
     assert response.json()["message"].startswith(beginning)
@@ -89,7 +89,7 @@ def test_a_bad_team_is_refused_by_the_name_of_the_field(
 
 
 def test_an_edit_changes_only_the_given_fields_of_a_team(ada: httpx.Client) -> None:
-    """Absent keys keep their values; a new permission is for the units it has."""
+    """Absent fields keep their values, and a new permission applies to the units of the team."""
     team = ada.post("/orgs/guild/teams", json={"name": "team", "units": ["repo.code", "repo.wiki"]}).json()
     path = f"/teams/{team['id']}"
     assert ada.patch(path, json={}).json() == team
@@ -107,7 +107,7 @@ def test_an_edit_changes_only_the_given_fields_of_a_team(ada: httpx.Client) -> N
 
 
 def test_the_owners_team_cannot_be_changed(ada: httpx.Client) -> None:
-    """Their team has all units, all repositories and its name, and cannot be deleted; clients may say so."""
+    """The permission, name and repositories of the owners' team are fixed, and it cannot be deleted."""
     owners = ada.get("/orgs/guild/teams").json()[0]
     path = f"/teams/{owners['id']}"
     for body in ({"permission": "read"}, {"name": "others"}, {"includes_all_repositories": False}):
@@ -118,7 +118,7 @@ def test_the_owners_team_cannot_be_changed(ada: httpx.Client) -> None:
 
 
 def test_a_team_is_visible_to_members_of_its_organization(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Its own people and the owners see into it, other members know it is there, strangers do not."""
+    """Its members and owners see its details, other members its name, and strangers nothing."""
     inside, member, stranger = clients.user("ida"), clients.user("max"), clients.user("sam")
     created = {name: ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")}
     ada.put(f"/teams/{created['one']}/members/ida")
@@ -137,7 +137,7 @@ def test_a_team_is_visible_to_members_of_its_organization(clients: ServiceClient
 
 
 def test_teams_are_searched_by_name_and_description(ada: httpx.Client) -> None:
-    """Signs that mean something to a database mean nothing here."""
+    """The wildcards of SQL have no meaning in a search."""
     ada.post("/orgs/guild/teams", json={"name": "makers", "description": "100% of them"})
     ada.post("/orgs/guild/teams", json={"name": "breakers"})
 
@@ -156,7 +156,7 @@ def test_teams_are_searched_by_name_and_description(ada: httpx.Client) -> None:
 
 
 def test_a_team_gives_its_members_access_to_repositories(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Given and taken one by one, or all at once."""
+    """Access is given to single repositories or to all of the organization, and can be withdrawn."""
     bob = clients.user("bob")
     team = ada.post("/orgs/guild/teams", json={"name": "writers", "permission": "write"}).json()["id"]
     ada.put(f"/teams/{team}/members/bob")
@@ -178,7 +178,7 @@ def test_a_team_gives_its_members_access_to_repositories(clients: ServiceClients
 
 
 def test_a_team_gets_only_repositories_of_its_organization(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By an owner, or by whoever looks after the repository where the organization lets them."""
+    """Owners assign repositories to a team; repository administrators do so if the organization permits it."""
     bob, eve = clients.user("bob"), clients.user("eve")
     bob.post("/user/repos", json={"name": "engine"})
     admins = ada.post("/orgs/guild/teams", json={"name": "admins", "permission": "admin"}).json()["id"]
@@ -198,7 +198,7 @@ def test_a_team_gets_only_repositories_of_its_organization(clients: ServiceClien
 def test_administering_one_unit_is_not_administering_the_repository(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """The mode admin in one unit gives no settings and no other unit."""
+    """The mode `admin` of one unit gives access neither to settings nor to other units."""
     bob = clients.user("bob")
     body = {"name": "clerks", "units_map": {"repo.issues": "admin"}, "includes_all_repositories": True}
     team = ada.post("/orgs/guild/teams", json=body).json()["id"]
@@ -208,7 +208,7 @@ def test_administering_one_unit_is_not_administering_the_repository(
 
 
 def test_owners_add_members_to_teams(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Out of their last team they leave the organization; organizations cannot be in teams."""
+    """A user who is in no team any more leaves the organization; organizations cannot be members."""
     bob = clients.user("bob")
     ids = [ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")]
     assert bob.put(f"/teams/{ids[0]}/members/bob").status_code == 404
@@ -229,7 +229,7 @@ def test_owners_add_members_to_teams(clients: ServiceClients, ada: httpx.Client)
 
 @pytest.mark.parametrize("number", ["0", "-1", "999", "9223372036854775808", "x", "1.0", "%00", "٣"])
 def test_an_invalid_team_id_is_not_found(clients: ServiceClients, number: str) -> None:
-    """404, whatever stands there."""
+    """An unknown id and a text that is no number give 404."""
     assert clients.admin.get(f"/teams/{number}").status_code == 404
     assert clients.admin.put(f"/teams/{number}/members/admin").status_code == 404
 
@@ -237,7 +237,7 @@ def test_an_invalid_team_id_is_not_found(clients: ServiceClients, number: str) -
 def test_a_token_for_public_things_sees_no_team_of_a_private_organization(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """Nor does it list them."""
+    """A `public-only` token neither finds nor lists the teams of a private organization."""
     number = ada.get("/user/teams").json()[0]["id"]
     ada.patch("/orgs/guild", json={"visibility": "private"})
     account = ada.get("/user").json()["login"]
@@ -250,7 +250,7 @@ def test_a_token_for_public_things_sees_no_team_of_a_private_organization(
 def test_the_organization_in_the_path_of_a_repository_is_ignored(
     clients: ServiceClients, ada: httpx.Client, named: str
 ) -> None:
-    """The team's own counts, as clients send junk there; nobody else's repository is reached by naming them."""
+    """The organization of the team counts, since clients send other values; other repositories are unaffected."""
     bob = clients.user("bob")
     theirs = bob.post("/user/repos", json={"name": "engine"}).json()["id"]
     team = ada.post("/orgs/guild/teams", json={"name": "crew"}).json()["id"]

@@ -1,4 +1,4 @@
-"""The timeline tells everything that happened to an issue."""
+"""The timeline of an issue."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def timeline_of(client: httpx.Client) -> list[dict[str, Any]]:
 
 
 def test_every_change_is_on_the_timeline_once(clients: ServiceClients, ada: httpx.Client) -> None:
-    """In the order it happened, and nothing is told of a change that changes nothing."""
+    """Changes are listed in order, and an edit that changes nothing adds no entry."""
     milestone = ada.get("/repos/ada/ship/milestones").json()[0]["id"]
     for body in (
         {"title": "It sinks"},
@@ -117,7 +117,7 @@ def test_every_change_is_on_the_timeline_once(clients: ServiceClients, ada: http
 
 
 def test_an_entry_outlives_the_thing_it_names(ada: httpx.Client) -> None:
-    """A label and a milestone that were deleted leave their entries behind."""
+    """Entries of a deleted label and a deleted milestone stay on the timeline."""
     milestone = ada.get("/repos/ada/ship/milestones").json()[0]["id"]
     ada.patch(f"{ISSUES}/1", json={"labels": ["bug"], "milestone": milestone})
     ada.delete(f"/repos/ada/ship/milestones/{milestone}")
@@ -132,7 +132,7 @@ def test_an_entry_outlives_the_thing_it_names(ada: httpx.Client) -> None:
 
 
 def test_a_timeline_has_pages(ada: httpx.Client) -> None:
-    """The headers count every entry."""
+    """A page of a timeline has the total of all entries in its header."""
     for number in range(5):
         ada.post(f"{ISSUES}/1/comments", json={"body": str(number)})
     page = ada.get(f"{ISSUES}/1/timeline", params={"limit": 2, "page": 2})

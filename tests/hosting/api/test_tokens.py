@@ -1,4 +1,4 @@
-"""Tokens: made with a password, shown once, and good for their scopes only."""
+"""Access tokens: creation, authentication, scopes, expiry and deletion."""
 
 import time
 from functools import partial
@@ -10,7 +10,7 @@ from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 
 def test_a_token_is_shown_once_and_authenticates(clients: ServiceClients) -> None:
-    """The list shows the last eight characters only."""
+    """The list of tokens has only the last eight characters of each."""
     clients.account("ada")
     response = clients.anonymous.post(
         "/users/ada/tokens", json={"name": "laptop", "scopes": ["read:user"]}, auth=("ada", PASSWORD)
@@ -26,7 +26,7 @@ def test_a_token_is_shown_once_and_authenticates(clients: ServiceClients) -> Non
 
 @pytest.mark.parametrize("pair", ["{token}:", "{token}:x-oauth-basic", "ada:{token}"])
 def test_a_token_can_be_the_password_of_basic_authentication(clients: ServiceClients, pair: str) -> None:
-    """Clients that know only names and passwords can use tokens too."""
+    """A token can be the user name or the password, for clients that support only these."""
     account = clients.account("ada")
     value = clients.with_token(account).headers["authorization"].removeprefix("token ")
     name, _, password = pair.format(token=value).partition(":")
@@ -34,7 +34,7 @@ def test_a_token_can_be_the_password_of_basic_authentication(clients: ServiceCli
 
 
 def test_a_token_in_the_query_works_with_a_warning(clients: ServiceClients) -> None:
-    """Old clients send it there."""
+    """A token in the query is accepted for old clients, and the response has a warning header."""
     value = clients.admin.headers["authorization"].removeprefix("token ")
     response = clients.anonymous.get("/user", params={"token": value})
     assert response.status_code == 200
@@ -42,7 +42,7 @@ def test_a_token_in_the_query_works_with_a_warning(clients: ServiceClients) -> N
 
 
 def test_a_token_is_limited_to_its_scopes(clients: ServiceClients) -> None:
-    """What is missing is named; writing includes reading."""
+    """The error names the missing scope, and a scope for writing includes reading."""
     ada = clients.account("ada")
     assert clients.with_token(ada, "write:user").get("/user").status_code == 200
     refused = clients.with_token(ada, "read:issue").get("/user")
@@ -54,7 +54,7 @@ def test_a_token_is_limited_to_its_scopes(clients: ServiceClients) -> None:
 
 
 def test_tokens_are_made_with_a_password_only(clients: ServiceClients) -> None:
-    """A stolen token must not make others."""
+    """A token cannot create tokens, so that a stolen one cannot either."""
     clients.account("ada")
     body = {"name": "more", "scopes": ["all"]}
     assert clients.user("bob").post("/users/bob/tokens", json=body).status_code == 401
@@ -66,7 +66,7 @@ def test_tokens_are_made_with_a_password_only(clients: ServiceClients) -> None:
 
 
 def test_a_token_needs_a_name_of_its_own_and_known_scopes(clients: ServiceClients) -> None:
-    """Each refusal says which."""
+    """The error says whether the name or the scope is missing, unknown or taken."""
     clients.account("ada")
 
     def make(**body: object) -> tuple[int, str]:
@@ -81,22 +81,25 @@ def test_a_token_needs_a_name_of_its_own_and_known_scopes(clients: ServiceClient
 
 
 def test_a_token_is_removed_by_id_or_name_or_by_itself(clients: ServiceClients) -> None:
-    """Then nobody gets in with it."""
+    """A token that is deleted by its id, by its name or by itself no longer authenticates."""
     ada = clients.account("ada")
     holder = clients.with_token(ada)
     shown = holder.get("/token").json()
     assert (shown["name"], shown["user"]["login"]) == ("token 0", "ada")
-    for key in (shown["id"], "token 0"):
-        response = clients.anonymous.delete(f"/users/ada/tokens/{key}", auth=("ada", PASSWORD))
-        assert response.status_code == (204 if key == shown["id"] else 404)
-    assert holder.get("/user").status_code == 401
+    named = clients.with_token(ada)
+    name = named.get("/token").json()["name"]
+    for key, client in ((shown["id"], holder), (name, named)):
+        for status in (204, 404):
+            response = clients.anonymous.delete(f"/users/ada/tokens/{key}", auth=("ada", PASSWORD))
+            assert response.status_code == status
+        assert client.get("/user").status_code == 401
     other = clients.with_token(ada)
     assert other.delete("/token").status_code == 204
     assert other.get("/user").status_code == 401
 
 
 def test_a_token_may_expire(clients: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From then on it lets nobody in, over the API, git and LFS, and it counts as no guess of a password."""
+    """An expired token gets 401 from the API, git and LFS, and does not count as a failed password."""
     clients.account("ada")
     auth = ("ada", PASSWORD)
     body = {"name": "laptop", "scopes": ["all"], "expires_at": "2100-01-02T03:04:05+01:00"}
@@ -130,7 +133,7 @@ def test_a_token_may_expire(clients: ServiceClients, monkeypatch: pytest.MonkeyP
     "when", ["2001-01-01T00:00:00Z", "tomorrow", "10000-01-01T00:00:00Z", "1969-01-01T00:00:00Z"]
 )
 def test_a_token_expires_in_the_future(clients: ServiceClients, when: str) -> None:
-    """Or at a time that is none."""
+    """A token whose expiry is in the past or is no valid time is refused."""
     clients.account("ada")
     body = {"name": "laptop", "scopes": ["all"], "expires_at": when}
     assert clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD)).status_code == 422
@@ -138,7 +141,7 @@ def test_a_token_expires_in_the_future(clients: ServiceClients, when: str) -> No
 
 @pytest.mark.parametrize("when", ["0001-01-01T00:00:00Z", None])
 def test_a_token_without_a_time_does_not_expire(clients: ServiceClients, when: str | None) -> None:
-    """As clients of other languages write it."""
+    """Null and the zero time of Go both mean that a token does not expire."""
     clients.account("ada")
     body = {"name": "laptop", "scopes": ["all"], "expires_at": when}
     response = clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))

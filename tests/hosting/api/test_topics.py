@@ -1,10 +1,10 @@
-"""Topics."""
+"""The topic endpoints."""
 
 from tests.hosting.api_clients import ServiceClients
 
 
 def test_topics_are_set_added_and_removed(clients: ServiceClients) -> None:
-    """In lower case, each once."""
+    """Topics are stored in lower case without duplicates, and repositories are found by them."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     topics = "/repos/ada/notes/topics"
@@ -17,7 +17,7 @@ def test_topics_are_set_added_and_removed(clients: ServiceClients) -> None:
 
 
 def test_topics_are_counted_and_come_in_pages(clients: ServiceClients) -> None:
-    """All of them unless a page is asked for."""
+    """All topics are listed unless a page is requested, and the header has the total."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     ada.put("/repos/ada/ship/topics", json={"topics": ["boats", "sails", "wind"]})
@@ -29,7 +29,7 @@ def test_topics_are_counted_and_come_in_pages(clients: ServiceClients) -> None:
 
 
 def test_invalid_topics_are_refused(clients: ServiceClients) -> None:
-    """Odd characters, and too many."""
+    """Invalid characters, empty or long topics and too many topics give 422."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     for topics in (["a b"], ["ä"], [""], ["x" * 36], [f"t{number}" for number in range(26)]):

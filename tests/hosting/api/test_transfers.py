@@ -1,4 +1,4 @@
-"""Transfers of repositories that wait for the new owner, through the API."""
+"""Pending transfers of repositories: accept, reject, cancel and notify."""
 
 import httpx
 import pytest
@@ -13,7 +13,7 @@ SHIP = "/repos/ada/ship"
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Give Ada a private repository, and let Bob and Eve be there."""
+    """Give Ada a private repository, and create Bob and Eve."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "private": True, "auto_init": True})
     clients.account("bob")
@@ -22,17 +22,17 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def caller(clients: ServiceClients, name: str) -> httpx.Client:
-    """Return a client of somebody."""
+    """Return a client of a user."""
     return clients.with_token(find_user(clients.database, name))
 
 
 def offer(client: httpx.Client, name: str) -> httpx.Response:
-    """Offer the repository to somebody."""
+    """Offer the repository to a user or an organization."""
     return client.post(f"{SHIP}/transfer", json={"new_owner": name})
 
 
 def test_a_transfer_waits_until_the_new_owner_accepts(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Nothing changes before; a private repository is there for them, and for nobody else."""
+    """Nothing changes before the recipient accepts, and only they can accept or reject."""
     bob, eve = caller(clients, "bob"), caller(clients, "eve")
     offered = offer(ada, "Bob")
     assert offered.status_code == 202
@@ -55,7 +55,7 @@ def test_a_transfer_waits_until_the_new_owner_accepts(clients: ServiceClients, a
 
 
 def test_a_transfer_can_be_rejected_and_taken_back(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Only one waits at a time."""
+    """The recipient or the owner ends a transfer, and a repository has only one pending transfer."""
     bob = caller(clients, "bob")
     assert ada.post(f"{SHIP}/transfer/reject").status_code == 404
     assert offer(ada, "bob").status_code == 202
@@ -70,7 +70,7 @@ def test_a_transfer_can_be_rejected_and_taken_back(clients: ServiceClients, ada:
 
 
 def test_readers_other_than_the_new_owner_are_forbidden(clients: ServiceClients, ada: httpx.Client) -> None:
-    """They learn nothing they do not see already."""
+    """Readers of a public repository get 403 if they accept, reject or start a transfer."""
     ada.patch(SHIP, json={"private": False})
     offer(ada, "bob")
     eve = caller(clients, "eve")
@@ -81,7 +81,7 @@ def test_readers_other_than_the_new_owner_are_forbidden(clients: ServiceClients,
 
 
 def test_an_owner_accepts_for_an_organization(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Whoever may create repositories there does; an organization nobody may see is not there."""
+    """An owner of the organization accepts; a private organization is not found by the sender."""
     bob = find_user(clients.database, "bob")
     make_organization(clients.database, "fleet", bob)
     make_organization(clients.database, "secret", bob, visibility="private")
@@ -92,7 +92,7 @@ def test_an_owner_accepts_for_an_organization(clients: ServiceClients, ada: http
 
 
 def test_teams_of_the_new_owner_get_access(clients: ServiceClients, ada: httpx.Client) -> None:
-    """At once, or when the transfer is accepted; only teams of that organization."""
+    """Teams get access at once or when the transfer is accepted, and only teams of the new owner are allowed."""
     bob, eve = find_user(clients.database, "bob"), find_user(clients.database, "eve")
     fleet = make_organization(clients.database, "fleet", bob)
     second = make_organization(clients.database, "other", bob)
@@ -114,7 +114,7 @@ def test_teams_of_the_new_owner_get_access(clients: ServiceClients, ada: httpx.C
 
 
 def test_a_taken_name_keeps_the_transfer_pending(clients: ServiceClients, ada: httpx.Client) -> None:
-    """And another transfer at once ends it."""
+    """Accepting fails with 409 if the name is taken; an immediate transfer by an administrator ends the wait."""
     bob = caller(clients, "bob")
     bob.post("/user/repos", json={"name": "ship"})
     offer(ada, "bob")
@@ -126,14 +126,14 @@ def test_a_taken_name_keeps_the_transfer_pending(clients: ServiceClients, ada: h
 
 
 def subjects(client: httpx.Client, **query: str | bool) -> list[tuple[str, str]]:
-    """Return what the notifications of somebody are about."""
+    """Return the types and titles of the subjects of a user's notifications."""
     response = client.get("/notifications", params=query)
     assert response.headers["x-total-count"] == str(len(response.json()))
     return [(item["subject"]["type"], item["subject"]["title"]) for item in response.json()]
 
 
 def test_the_new_owner_is_notified_while_a_transfer_waits(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Also of a private repository that they do not see yet; nobody else is."""
+    """Only the recipient is notified, even of a private repository, and until they accept."""
     bob, eve = caller(clients, "bob"), caller(clients, "eve")
     bob.post("/user/repos", json={"name": "boat", "auto_init": True})
     eve.post("/repos/bob/boat/issues", json={"title": "Leak"})
@@ -167,7 +167,7 @@ def test_the_new_owner_is_notified_while_a_transfer_waits(clients: ServiceClient
 
 
 def test_notifications_are_deleted_when_a_transfer_ends(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Whether it is rejected, taken back, or the repository is deleted."""
+    """The notification is deleted if the transfer is rejected or taken back, or the repository is deleted."""
     bob = caller(clients, "bob")
     for who, method, path in (
         (bob, "POST", "/transfer/reject"),
@@ -183,7 +183,7 @@ def test_notifications_are_deleted_when_a_transfer_ends(clients: ServiceClients,
 def test_those_who_create_repositories_in_an_organization_are_notified(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """Its owners and the teams that may, and no longer than they may; other members are not."""
+    """Owners at the time of the offer are notified as long as they are owners; other members are not."""
     bob, eve = caller(clients, "bob"), caller(clients, "eve")
     people = [find_user(clients.database, name) for name in ("bob", "eve")]
     fleet = make_organization(clients.database, "fleet", people[0])

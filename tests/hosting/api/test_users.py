@@ -1,10 +1,10 @@
-"""Users, and what others may see of them."""
+"""The user endpoints: profiles, settings, visibility and search."""
 
 from tests.hosting.api_clients import ServiceClients
 
 
 def test_private_fields_are_shown_to_the_user_and_administrators(clients: ServiceClients) -> None:
-    """Others see no language, no log-in, no flags; strangers no address."""
+    """Other users see no language, last login and flags; anonymous clients see no address."""
     ada, eve = clients.user("ada", language="de-DE"), clients.user("eve")
     mine, hers = ada.get("/user").json(), eve.get("/users/ada").json()
     assert (mine["language"], mine["active"], mine["email"]) == ("de-DE", True, "ada@example.org")
@@ -16,7 +16,7 @@ def test_private_fields_are_shown_to_the_user_and_administrators(clients: Servic
 
 
 def test_a_hidden_address_stays_hidden(clients: ServiceClients) -> None:
-    """From everybody but the user and administrators."""
+    """Other users see a noreply address instead of a hidden one; the user sees the real address."""
     ada, eve = clients.user("ada"), clients.user("eve")
     assert ada.patch("/user/settings", json={"hide_email": True, "full_name": "Ada"}).json()["hide_email"] is True
     assert eve.get("/users/ada").json()["email"].endswith("@noreply.localhost")
@@ -25,7 +25,7 @@ def test_a_hidden_address_stays_hidden(clients: ServiceClients) -> None:
 
 
 def test_settings_have_the_limits_of_a_profile(clients: ServiceClients) -> None:
-    """Nothing changes when one of the values is refused."""
+    """Nothing is changed if one of the values is refused."""
     ada = clients.user("ada")
     for wrong, message in (
         ({"full_name": "x" * 101}, "[FullName]: MaxSize"),
@@ -38,7 +38,7 @@ def test_settings_have_the_limits_of_a_profile(clients: ServiceClients) -> None:
 
 
 def test_limited_and_private_users_are_hidden(clients: ServiceClients) -> None:
-    """Limited ones are there for who is logged in, private ones for nobody else."""
+    """Limited users are found by signed-in users, and private users by administrators."""
     ada = clients.user("ada", visibility="limited")
     clients.account("bob", visibility="private")
     assert clients.anonymous.get("/users/ada").status_code == 404
@@ -48,7 +48,7 @@ def test_limited_and_private_users_are_hidden(clients: ServiceClients) -> None:
 
 
 def test_people_are_searched_by_a_part_of_their_names(clients: ServiceClients) -> None:
-    """Login or full name; what stands for anything elsewhere stands for itself here."""
+    """The login or the full name matches, and wildcards of SQL have no meaning."""
     clients.account("ada", full_name="Ada Lovelace")
     clients.account("bob")
     result = clients.anonymous.get("/users/search", params={"q": "LOVE"}).json()
@@ -58,7 +58,7 @@ def test_people_are_searched_by_a_part_of_their_names(clients: ServiceClients) -
 
 
 def test_the_address_of_the_caller_is_their_primary_one(clients: ServiceClients) -> None:
-    """An administrator who acts as somebody sees theirs."""
+    """An administrator who acts as another user gets the address of that user."""
     clients.user("ada")
     [email] = clients.admin.get("/user/emails", params={"sudo": "ada"}).json()
     assert (email["email"], email["primary"], email["username"]) == ("ada@example.org", True, "ada")

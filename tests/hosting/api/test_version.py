@@ -1,4 +1,4 @@
-"""Every client asks for the version first."""
+"""The version endpoint."""
 
 import re
 
@@ -6,7 +6,7 @@ from tests.conftest import Service
 
 
 def test_the_version_is_public(service: Service) -> None:
-    """The answer is a version clients can parse, ours behind the plus sign."""
+    """The version can be parsed by clients, and has the version of Holdfast after the plus sign."""
     with service.client() as client:
         response = client.get("/api/v1/version")
     assert response.status_code == 200
@@ -16,7 +16,7 @@ def test_the_version_is_public(service: Service) -> None:
 
 
 def test_head_gives_the_same_headers_without_a_body(service: Service) -> None:
-    """HEAD works wherever GET does."""
+    """HEAD returns the length of the GET response and no body."""
     with service.client() as client:
         head, get = client.head("/api/v1/version"), client.get("/api/v1/version")
     assert (head.status_code, head.content) == (200, b"")

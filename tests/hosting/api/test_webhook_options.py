@@ -1,4 +1,4 @@
-"""Every rule a webhook must keep, with its words and in its order."""
+"""Validation of webhook options, and the secrets stored for a webhook."""
 
 import json
 import re
@@ -20,7 +20,7 @@ SLACK = {**CONFIG, "channel": "#a"}
 
 
 def gitea(**config: object) -> dict[str, object]:
-    """Describe a hook by its config."""
+    """Return the body of a hook with these values in its config."""
     return {"type": "gitea", "config": {**CONFIG, **config}}
 
 
@@ -69,7 +69,7 @@ REFUSED: list[tuple[object, int, str]] = [
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_hook_that_breaks_a_rule_is_refused(clients: ServiceClients) -> None:
-    """With the first thing that is wrong; nothing is made."""
+    """The message names the first error, and no hook is created."""
     for body, status, message in REFUSED:
         response = clients.admin.post(PATH, json=body)
         assert (response.status_code, response.json()["message"]) == (status, message), body
@@ -92,7 +92,7 @@ UNREACHABLE = [
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_url_nothing_can_be_sent_to_is_refused(clients: ServiceClients) -> None:
-    """When a hook is made, and when it is changed."""
+    """Creating and changing a hook are both refused if the URL is unusable."""
     hook = create_hook(clients.admin, PATH)
     for url, said in UNREACHABLE:
         response = clients.admin.post(PATH, json=gitea(url=url))
@@ -111,7 +111,7 @@ def test_a_url_nothing_can_be_sent_to_is_refused(clients: ServiceClients) -> Non
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_url_is_stored_as_it_was_given(clients: ServiceClients, url: str) -> None:
-    """Also one that deliveries will be refused to: whether they may go there is asked when they do."""
+    """A local address is stored too, because the allowed hosts are checked at delivery."""
     hook = create_hook(clients.admin, PATH, config={**CONFIG, "url": url})
     assert hook["config"]["url"] == url  # type: ignore[index]
 
@@ -119,7 +119,7 @@ def test_a_url_is_stored_as_it_was_given(clients: ServiceClients, url: str) -> N
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("kind", ["gogs", "discord", "dingtalk", "telegram", "msteams", "feishu", "matrix"])
 def test_every_type_of_hook_can_be_created(clients: ServiceClients, kind: str) -> None:
-    """With nothing but an address."""
+    """A hook of every type needs only a URL."""
     assert create_hook(clients.admin, PATH, type=kind)["type"] == kind
 
 
@@ -143,7 +143,7 @@ def test_every_type_of_hook_can_be_created(clients: ServiceClients, kind: str) -
 def test_a_change_that_breaks_a_rule_changes_nothing(
     clients: ServiceClients, body: dict[str, object], status: int, message: str
 ) -> None:
-    """All of it, or none."""
+    """A patch with one invalid field is refused, and the other fields keep their values."""
     hook = create_hook(clients.admin, PATH, type="slack", config=SLACK)
     response = clients.admin.patch(f"{PATH}/{hook['id']}", json={"name": "new", **body})
     assert (response.status_code, response.json()["message"]) == (status, message)
@@ -154,7 +154,7 @@ def test_a_change_that_breaks_a_rule_changes_nothing(
 def test_unknown_events_alone_are_refused_with_those_that_are_known(
     clients: ServiceClients, events: list[str]
 ) -> None:
-    """When a hook is made, and when it is changed."""
+    """Creating and changing a hook are refused if no event is known, and the message lists the known ones."""
     hook = create_hook(clients.admin, PATH)
     for response in (
         clients.admin.post(PATH, json={**GITEA, "events": events}),
@@ -167,7 +167,7 @@ def test_unknown_events_alone_are_refused_with_those_that_are_known(
 
 
 def test_unknown_events_beside_known_ones_are_dropped_and_named(clients: ServiceClients) -> None:
-    """For hooks of every home: what is known takes effect, and a header says what did not."""
+    """For all kinds of hooks the known events are stored, and a `Warning` header names the unknown ones."""
     assert clients.admin.post("/orgs", json={"username": "band"}).status_code == 201
     assert clients.admin.post("/orgs/band/repos", json={"name": "songs"}).status_code == 201
     message = "unknown event 'pushes'; ignored, the other events are used"
@@ -184,7 +184,7 @@ def test_unknown_events_beside_known_ones_are_dropped_and_named(clients: Service
 
 
 def test_no_name_of_an_event_breaks_out_of_the_warning(clients: ServiceClients) -> None:
-    """It stays one header of printable letters, however many names and whatever is in them."""
+    """The warning is one short header of printable ASCII, for any number of names with any characters."""
     names = ['"\r\nSet-Cookie: a=b', "\\", "\u202e", "é" * 4000, *(f"e{number}" for number in range(5000))]
     response = clients.admin.post(PATH, json={**GITEA, "events": ["push", *names]})
     assert (response.status_code, response.json()["events"]) == (201, ["push"])
@@ -198,7 +198,7 @@ def test_no_name_of_an_event_breaks_out_of_the_warning(clients: ServiceClients) 
 
 
 def events_of(clients: ServiceClients, number: Any) -> str:
-    """Return what a hook really listens to."""
+    """Return the events that the hook receives according to the database."""
     with clients.database.read() as connection:
         repository: str = connection.execute(select(hooks.c.events).where(hooks.c.id == number)).scalar_one()
     return repository
@@ -210,7 +210,7 @@ def events_of(clients: ServiceClients, number: Any) -> str:
 def test_a_hook_that_is_read_and_written_back_listens_to_the_same(
     clients: ServiceClients, events: list[str]
 ) -> None:
-    """By PATCH, and by making another from what was read."""
+    """The events of a response, sent back by PATCH or POST, select the same events again."""
     hook = create_hook(clients.admin, PATH, events=events)
     before = events_of(clients, hook["id"])
     again = clients.admin.patch(f"{PATH}/{hook['id']}", json={"events": hook["events"]}).json()
@@ -220,7 +220,7 @@ def test_a_hook_that_is_read_and_written_back_listens_to_the_same(
 
 
 def test_events_are_answered_by_their_own_names(clients: ServiceClients) -> None:
-    """A group is listed as what is in it."""
+    """A group of events is returned as its members, and no events mean `push`."""
     hook = create_hook(clients.admin, PATH, events=["Issues", "pull_request_only"])
     assert hook["events"] == [
         *("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment"),
@@ -230,20 +230,20 @@ def test_events_are_answered_by_their_own_names(clients: ServiceClients) -> None
 
 
 class TestSecrets:
-    """What a hook keeps to itself."""
+    """Tests of the secrets that the database stores of a hook."""
 
     @pytest.fixture
     def stored_hook(self, clients: ServiceClients) -> "StoredHook":
-        """Look into the database with the key."""
+        """Return access to a hook and to its row in the database."""
         return StoredHook(clients)
 
     def test_the_secret_and_the_header_can_be_used(self, stored_hook: "StoredHook") -> None:
-        """By whoever has the key."""
+        """The stored secret and header can be decrypted with the key."""
         stored_hook.make(config={**CONFIG, "secret": "hünter2"}, authorization_header="Bearer x")
         assert stored_hook.opened() == ("hünter2", "Bearer x")
 
     def test_a_patch_keeps_replaces_and_removes_secret_and_header(self, stored_hook: "StoredHook") -> None:
-        """Absent is to keep, and empty is to remove."""
+        """An absent value keeps the secret or the header, and an empty one removes it."""
         stored_hook.make(config={**CONFIG, "secret": "one"}, authorization_header="Bearer x")
         stored_hook.patch({"name": "new", "config": {"url": "https://other.example/"}})
         assert stored_hook.opened() == ("one", "Bearer x")
@@ -253,7 +253,7 @@ class TestSecrets:
         assert stored_hook.opened() == ("", "")
 
     def test_credentials_in_a_url_are_encrypted(self, stored_hook: "StoredHook") -> None:
-        """They are sent as a header, like any client does; a header that was given wins."""
+        """Credentials in a URL are stored as an Authorization header, unless another header is given."""
         stored_hook.make(config={**CONFIG, "url": "https://joe:p%40ss@ci.example/h"})
         assert stored_hook.opened() == ("", "Basic am9lOnBAc3M=")
         stored_hook.patch({"config": {"url": "https://ann:x@ci.example/h"}})
@@ -263,7 +263,7 @@ class TestSecrets:
 
 
 class StoredHook:
-    """One hook, and what is stored of it."""
+    """A hook, and the secrets of its row in the database."""
 
     def __init__(self, clients: ServiceClients) -> None:
         self.client: httpx.Client = clients.admin
@@ -271,17 +271,17 @@ class StoredHook:
         self.cipher = SecretCipher(clients.service.settings.data / KEY_FILE)
 
     def make(self, **body: object) -> None:
-        """Make it."""
+        """Create the hook."""
         self.path = f"{PATH}/{create_hook(self.client, PATH, **body)['id']}"
 
     def patch(self, body: dict[str, object]) -> None:
-        """Change it."""
+        """Change the hook."""
         response = self.client.patch(self.path, json=body)
         assert response.status_code == 200, response.text
         assert "hunter" not in response.text
 
     def opened(self) -> tuple[str, str]:
-        """Return its secret and its header."""
+        """Return the decrypted secret and the decrypted header of the hook."""
         with self.database.read() as connection:
             row = connection.execute(select(hooks)).one()
         assert "@" not in row.url
@@ -289,7 +289,7 @@ class StoredHook:
 
 
 def test_no_secret_is_stored_without_a_usable_key(clients: ServiceClients) -> None:
-    """Nothing is stored in plain text; the error is in the log and not in the response."""
+    """Without a usable key a hook with a secret gives 503 and is not stored."""
     path = App.open(clients.service.settings).settings.data / KEY_FILE
     path.write_text("short")
     client = clients.open("/api/v1")

@@ -1,4 +1,4 @@
-"""Trying a webhook out: it alone is told of a push to a repository that is there."""
+"""Test deliveries of webhooks."""
 
 import httpx
 import msgspec
@@ -12,7 +12,7 @@ from tests.hosting.api_clients import ServiceClients
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Own an organization with two repositories that have commits and one that has none."""
+    """Let Ada own an organization with two repositories that have commits and one that has none."""
     client = clients.user("ada")
     assert client.post("/orgs", json={"username": "guild"}).status_code == 201
     for name, init in (("ship", True), ("boat", True), ("raft", False)):
@@ -21,7 +21,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def queued_tests(clients: ServiceClients) -> list[tuple[int, str, dict[str, str]]]:
-    """Return which hooks are to be told of which repository, and what of it."""
+    """Return the hook, the repository and the details of each queued test delivery."""
     statement = select(deliveries.c.hook_id, events.c.repository_id, events.c.details, events.c.kind)
     with clients.database.read() as connection:
         rows = connection.execute(statement.join(events, events.c.id == deliveries.c.event_id)).all()
@@ -30,7 +30,7 @@ def queued_tests(clients: ServiceClients) -> list[tuple[int, str, dict[str, str]
 
 
 def test_a_test_delivery_goes_to_that_hook_whatever_its_events(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Neither its events nor its filter matter, and no other hook hears of it."""
+    """A test ignores the events and the branch filter of its hook, and goes to no other hook."""
     create_hook(ada, "/orgs/guild/hooks", active=True)
     hook = create_hook(ada, "/repos/guild/ship/hooks", events=["issues"], branch_filter="other")["id"]
     response = ada.post(f"/repos/guild/ship/hooks/{hook}/tests")
@@ -42,7 +42,7 @@ def test_a_test_delivery_goes_to_that_hook_whatever_its_events(clients: ServiceC
 
 
 def test_a_ref_can_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A branch, a tag, or a commit."""
+    """The ref of a test delivery is a branch, a tag or a commit; an unknown one gives 404."""
     path = "/repos/guild/ship/hooks"
     hook = create_hook(ada, path)["id"]
     ada.post("/repos/guild/ship/tags", json={"tag_name": "v1", "message": "One"})
@@ -60,7 +60,7 @@ def test_a_ref_can_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None
 
 
 def test_an_empty_repository_has_no_test_event(ada: httpx.Client) -> None:
-    """Which is said."""
+    """A test in an empty repository is refused with a message."""
     hook = create_hook(ada, "/repos/guild/raft/hooks")["id"]
     response = ada.post(f"/repos/guild/raft/hooks/{hook}/tests")
     assert (response.status_code, response.json()["message"]) == (404, "repository is empty")
@@ -68,7 +68,7 @@ def test_an_empty_repository_has_no_test_event(ada: httpx.Client) -> None:
 
 
 def test_a_repository_can_be_chosen_where_there_are_several(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By its name; without one it is the last that was pushed to, which one without commits never is."""
+    """A test uses the named repository, or the last one pushed to; empty and unknown ones give 404."""
     hook = create_hook(ada, "/orgs/guild/hooks")["id"]
     path = f"/orgs/guild/hooks/{hook}/tests"
     body = {"content": "", "branch": "main"}
@@ -87,7 +87,7 @@ def test_a_repository_can_be_chosen_where_there_are_several(clients: ServiceClie
 
 
 def test_repositories_of_others_cannot_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None:
-    """One's own hooks are tried with one's own repositories, and those of the service with any."""
+    """A user's hook is tested with their own repositories only, and a hook of the instance with any."""
     hook = create_hook(ada, "/user/hooks")["id"]
     response = ada.post(f"/user/hooks/{hook}/tests")
     nothing = "there is no repository with commits to try it with"

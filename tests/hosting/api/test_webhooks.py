@@ -1,4 +1,4 @@
-"""Deliveries of webhooks, whoever owns them: list, show, deliver again, cancel."""
+"""Deliveries of webhooks: list, show, redeliver and cancel."""
 
 import time
 
@@ -20,7 +20,7 @@ ORG = "/orgs/guild/hooks"
 
 @pytest.fixture
 def people(clients: ServiceClients) -> dict[str, httpx.Client]:
-    """Let somebody own an organization with a repository."""
+    """Let Ada own an organization with a repository and a repository of her own."""
     ada = clients.user("ada")
     assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
     assert ada.post("/orgs/guild/repos", json={"name": "ship", "auto_init": True}).status_code == 201
@@ -30,7 +30,7 @@ def people(clients: ServiceClients) -> dict[str, httpx.Client]:
 
 @pytest.fixture
 def ada(people: dict[str, httpx.Client]) -> httpx.Client:
-    """Be the owner."""
+    """Return the client of the owner."""
     return people["ada"]
 
 
@@ -38,7 +38,7 @@ def ada(people: dict[str, httpx.Client]) -> httpx.Client:
 def test_a_hook_has_deliveries_whoever_owns_it(
     clients: ServiceClients, people: dict[str, httpx.Client], path: str
 ) -> None:
-    """Made, tried, listed, shown by number and by uuid, made again, cancelled, and started again."""
+    """All delivery endpoints work for hooks of repositories, organizations, users and the instance."""
     client = people[OWNERS[path]]
     hook = f"{path}/{create_hook(client, path, active=True)['id']}"
     where = {"repository": "own"} if path == "/user/hooks" else {}
@@ -62,7 +62,7 @@ def test_a_hook_has_deliveries_whoever_owns_it(
 
 
 def test_a_delivery_shows_what_was_sent_and_what_came_back(clients: ServiceClients, ada: httpx.Client) -> None:
-    """What authorizes it is masked, bytes that are no text are shown as well as can be."""
+    """The Authorization header is masked, and bytes that are not UTF-8 are replaced."""
     hook = create_hook(ada, ORG, active=True)["id"]
     (number,) = deliver_tests(ada, ORG, hook)
     with_answer(clients.database, number, answer=b"thank you \xff", body='{"text": "own words"}')
@@ -83,7 +83,7 @@ def test_a_delivery_shows_what_was_sent_and_what_came_back(clients: ServiceClien
 
 
 def test_the_body_of_a_delivery_is_the_payload_of_the_event(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Where a service gets no words of its own, what is sent is kept once."""
+    """If a delivery has no body of its own, its request shows the stored payload of the event."""
     hook = create_hook(ada, ORG, active=True)["id"]
     (number,) = deliver_tests(ada, ORG, hook)
     with_answer(clients.database, number, state="failed", status=0, error="refused", answer=b"")
@@ -95,7 +95,7 @@ def test_the_body_of_a_delivery_is_the_payload_of_the_event(clients: ServiceClie
 
 
 def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
-    """With how many there are."""
+    """A page of deliveries has the total and a link to the next page."""
     hook = create_hook(ada, ORG, active=True)["id"]
     numbers = deliver_tests(ada, ORG, hook, 5)
     response = ada.get(f"{ORG}/{hook}/deliveries", params={"limit": 2, "page": 2})
@@ -105,7 +105,7 @@ def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
 
 
 def test_deliveries_can_be_filtered(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By what became of them, by the event, and by the time."""
+    """Deliveries can be filtered by status, event and time."""
     hook = create_hook(ada, ORG, active=True, events=["push", "issues_only"])["id"]
     first, second = deliver_tests(ada, ORG, hook, 2)
     with_answer(clients.database, first, created_at=1_700_000_000)
@@ -140,7 +140,7 @@ def test_deliveries_can_be_filtered(clients: ServiceClients, ada: httpx.Client) 
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_an_invalid_filter_is_refused(ada: httpx.Client, asked: dict[str, str], message: str) -> None:
-    """In a list, and when deliveries are to be made again."""
+    """An invalid filter is refused by the list and by the redelivery of a period."""
     hook = create_hook(ada, ORG, active=True)["id"]
     response = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
     assert (response.status_code, response.json()["message"]) == (422, message)
@@ -152,7 +152,7 @@ def test_an_invalid_filter_is_refused(ada: httpx.Client, asked: dict[str, str], 
     "key", ["0", "999999", "x", "-1", "9" * 30, "00000000-0000-4000-8000-000000000000", "%00"]
 )
 def test_an_unknown_delivery_is_not_found(ada: httpx.Client, key: str) -> None:
-    """Whatever is asked of it."""
+    """Showing, cancelling and redelivering an unknown delivery all give 404."""
     hook = create_hook(ada, ORG, active=True)["id"]
     path = f"{ORG}/{hook}/deliveries/{key}"
     for response in (ada.get(path), ada.delete(path), ada.post(f"{path}/redeliver")):
@@ -160,7 +160,7 @@ def test_an_unknown_delivery_is_not_found(ada: httpx.Client, key: str) -> None:
 
 
 def test_deliveries_of_another_hook_are_not_found(ada: httpx.Client) -> None:
-    """Not even of the same owner."""
+    """A delivery is not found at another hook, even one of the same owner."""
     first, second = create_hook(ada, ORG, active=True)["id"], create_hook(ada, ORG, active=True)["id"]
     (number,) = deliver_tests(ada, ORG, first)
     path = f"{ORG}/{second}/deliveries/{number}"
@@ -170,7 +170,7 @@ def test_deliveries_of_another_hook_are_not_found(ada: httpx.Client) -> None:
 
 
 def test_a_redelivery_is_queued_last(clients: ServiceClients, ada: httpx.Client) -> None:
-    """As a new one with a name of its own, which says what it repeats."""
+    """A redelivery is a new delivery with its own UUID, and names the one that it repeats."""
     hook = create_hook(ada, ORG, active=True)["id"]
     first, second = deliver_tests(ada, ORG, hook, 2)
     with_answer(clients.database, first)
@@ -185,7 +185,7 @@ def test_a_redelivery_is_queued_last(clients: ServiceClients, ada: httpx.Client)
 def test_deliveries_of_a_period_are_redelivered_in_order_each_event_once(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """What waits anyway is not told twice, so asking twice does no harm."""
+    """Events with a waiting delivery are skipped, so that a repeated request has no effect."""
     hook = create_hook(ada, ORG, active=True)["id"]
     numbers = deliver_tests(ada, ORG, hook, 4)
     for number in numbers[:3]:
@@ -205,7 +205,7 @@ def test_deliveries_of_a_period_are_redelivered_in_order_each_event_once(
 
 
 def test_nothing_is_queued_for_an_inactive_hook(ada: httpx.Client) -> None:
-    """Trying it out is answered, and the history says why nothing arrives; the rest is refused."""
+    """A test delivery is cancelled with the reason, and a redelivery is refused with 409."""
     hook = create_hook(ada, ORG)["id"]
     (number,) = deliver_tests(ada, ORG, hook)
     result = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
@@ -221,14 +221,14 @@ def test_nothing_is_queued_for_an_inactive_hook(ada: httpx.Client) -> None:
 
 
 def test_a_redelivery_of_a_period_requires_its_start(ada: httpx.Client) -> None:
-    """Everything ever is nothing anybody asks for by accident."""
+    """A redelivery without `since` is refused, so that nobody redelivers everything by accident."""
     hook = create_hook(ada, ORG, active=True)["id"]
     response = ada.post(f"{ORG}/{hook}/redeliver", json={})
     assert (response.status_code, response.json()["message"]) == (422, "[Since]: Required")
 
 
 def test_only_pending_deliveries_can_be_cancelled(clients: ServiceClients, ada: httpx.Client) -> None:
-    """It says by whom; what has ended stays as it ended."""
+    """A cancelled delivery names the user; one that has ended gives 409."""
     hook = create_hook(ada, ORG, active=True)["id"]
     first, second = deliver_tests(ada, ORG, hook, 2)
     with_answer(clients.database, first)
@@ -242,7 +242,7 @@ def test_only_pending_deliveries_can_be_cancelled(clients: ServiceClients, ada: 
 
 
 def paused(clients: ServiceClients, hook: object, delivery: int) -> None:
-    """Pause a hook whose first delivery has used up its tries, as whoever sends deliveries does."""
+    """Pause a hook whose first delivery has failed for the last time, as the deliverer does."""
     with clients.database.write() as connection:
         connection.execute(
             update(hooks).where(hooks.c.id == hook).values(paused_at=1_700_000_000, pause_reason="8 tries failed")
@@ -253,7 +253,7 @@ def paused(clients: ServiceClients, hook: object, delivery: int) -> None:
 
 @pytest.mark.parametrize("how", ["resume", "url", "inactive"])
 def test_a_pause_is_shown_and_ended(clients: ServiceClients, ada: httpx.Client, how: str) -> None:
-    """By saying so, by another address, and by switching the hook off and on, which cancels what waits."""
+    """A pause ends on request, by a new URL, or by deactivating the hook, which cancels its deliveries."""
     hook = create_hook(ada, ORG, active=True)["id"]
     (number,) = deliver_tests(ada, ORG, hook)
     paused(clients, hook, number)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the doctor: an intact installation, which tests damage."""
+"""Fixtures of the doctor tests: an intact installation."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The whole examination: what is hurt is found, named and, where that is safe, healed."""
+"""All checks of the doctor, and its repairs."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ Hurt = Callable[[App], None]
 
 
 def sql(*statements: str) -> Hurt:
-    """Make what changes the database behind everybody's back."""
+    """Return a function that runs an SQL statement without the checks of the services."""
 
     def hurt(app: App) -> None:
         with app.database.write() as connection:
@@ -33,14 +33,14 @@ def sql(*statements: str) -> Hurt:
 
 
 def orphan_copy(app: App) -> None:
-    """Leave a copy whose row is gone."""
+    """Create a local copy without a row in the database."""
     folder = app.folders.path(77)
     make_private_folder(folder.parent)
     create_repository(folder, "main")
 
 
 def change_pack(app: App, change: Callable[[bytes], bytes]) -> None:
-    """Change the pack of a repository in its row, behind everybody's back."""
+    """Change the pack of a repository in its row, without the checks of the log."""
     with app.database.write() as connection:
         (row,) = connection.execute(select(packs.c.id, packs.c.content).where(packs.c.repository_id == 1))
         content = change(row.content)
@@ -68,7 +68,7 @@ def flip_byte(app: App) -> None:
 
 
 def old_object(app: App) -> None:
-    """Leave a large file no repository has."""
+    """Write an old LFS object that belongs to no repository."""
     path = app.settings.data / "lfs" / OID[:2] / OID[2:4] / OID
     make_private_folder(path.parent)
     path.write_bytes(b"large")
@@ -76,13 +76,13 @@ def old_object(app: App) -> None:
 
 
 def wrong_size(app: App) -> None:
-    """Let a large file be shorter than it was."""
+    """Write an LFS object that is shorter than its row says."""
     old_object(app)
     sql(f"INSERT INTO lfs_links (repository_id, oid, size) VALUES (1, '{OID}', 100)")(app)
 
 
 def old_attachment(app: App) -> None:
-    """Leave an attached file that nothing has."""
+    """Write an old attachment without a row in the database."""
     path = app.settings.data / "attachments" / "ab" / "abcd"
     make_private_folder(path.parent)
     path.write_bytes(b"file")
@@ -93,13 +93,13 @@ ATTACHED = "INSERT INTO attachments (uuid, repository_id, name, size, digest) VA
 
 
 def short_attachment(app: App) -> None:
-    """Let an attached file be shorter than it was."""
+    """Write an attachment that is shorter than its row says."""
     old_attachment(app)
     sql(ATTACHED)(app)
 
 
 def old_chat_part(app: App) -> None:
-    """Leave a part of a chat backup that no backup has."""
+    """Write an old part of a chat backup without a row in the database."""
     path = app.settings.data / "chats" / "ab" / "abcd"
     make_private_folder(path.parent)
     path.write_bytes(b"part")
@@ -117,13 +117,13 @@ CHAT_PART = (
 
 
 def short_chat_part(app: App) -> None:
-    """Let a part of a chat backup be shorter than it was."""
+    """Write a part of a chat backup that is shorter than its row says."""
     old_chat_part(app)
     sql(*CHAT_PART)(app)
 
 
 def open_to_all(app: App) -> None:
-    """Let everybody read the data folder."""
+    """Make the data folder readable for all users of the machine."""
     app.settings.data.chmod(0o755)
 
 
@@ -165,7 +165,7 @@ WOUNDS = [
 
 
 def test_an_intact_installation_has_no_findings(app: App) -> None:
-    """Also when every object is read."""
+    """A deep check reads every object of an intact installation and reports both repositories as checked."""
     seen: list[int] = []
     assert list(examine(app, deep=True, passed=seen.append)) == []
     assert seen == [1, 2]
@@ -178,7 +178,7 @@ def test_damage_is_found_and_repaired_where_that_is_safe(
     found: list[str],
     heals: bool | None,  # noqa: FBT001
 ) -> None:
-    """Each finding has a place, a sentence and an advice; healing it twice finds nothing the second time."""
+    """Each finding has a place, a description and advice, and after a successful repair it is not found again."""
     hurt(app)
     findings = list(examine(app, deep=True))
     assert [finding.kind.value for finding in findings] == found
@@ -193,7 +193,7 @@ def test_damage_is_found_and_repaired_where_that_is_safe(
 
 
 def test_an_orphaned_copy_is_moved_aside_and_not_deleted(app: App) -> None:
-    """A person can look at it: with the wrong database, it may be all there is."""
+    """An orphaned copy stays in `lost-and-found`, as it may be the only one if the database is the wrong one."""
     orphan_copy(app)
     (finding,) = examine(app)
     repair(finding)
@@ -203,7 +203,7 @@ def test_an_orphaned_copy_is_moved_aside_and_not_deleted(app: App) -> None:
 
 
 def test_a_repair_makes_the_first_branch_the_default(app: App) -> None:
-    """Copies follow."""
+    """After the repair the HEAD of the local copy names the branch that exists."""
     sql("UPDATE repositories SET default_branch = 'gone' WHERE id = 1")(app)
     assert refs.head(app.copies.update(1)) == "gone"
     (finding,) = examine(app)
@@ -213,7 +213,7 @@ def test_a_repair_makes_the_first_branch_the_default(app: App) -> None:
 
 @pytest.mark.parametrize("hurt", [shutil.rmtree, lambda folder: (folder / "HEAD").write_text("nonsense\n")])
 def test_local_copies_are_not_checked(app: App, hurt: Callable[[Path], object]) -> None:
-    """It proves nothing: what counts is what can be made from the database and the object store alone."""
+    """A missing or damaged local copy is no finding, as it can be rebuilt from the database and object store."""
     hurt(app.copies.update(1).folder)
     assert list(examine(app, deep=True)) == []
 
@@ -231,7 +231,7 @@ def stored(app: App, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_packs_of_the_object_store_are_checked(app: App, stored: Path) -> None:
-    """Where they are whole, nothing is found."""
+    """A deep check of intact packs in the object store has no findings."""
     assert stored.exists()
     assert list(examine(app, deep=True)) == []
 
@@ -240,14 +240,14 @@ def test_packs_of_the_object_store_are_checked(app: App, stored: Path) -> None:
 def test_a_pack_missing_from_the_object_store_is_found_without_reading_any(
     app: App, stored: Path, suffix: str
 ) -> None:
-    """Its index is part of it."""
+    """A missing pack or index is found by a quick check and by a deep one."""
     stored.with_suffix(suffix).unlink()
     assert [finding.kind.value for finding in examine(app)] == ["pack-missing"]
     assert [finding.kind.value for finding in examine(app, deep=True)] == ["pack-missing", "unreadable"]
 
 
 def test_a_pack_that_was_changed_in_the_object_store_is_found_by_reading_it(app: App, stored: Path) -> None:
-    """Its size is as it was."""
+    """Only a deep check finds a changed byte, because the size of the pack is the same."""
     content = bytearray(stored.read_bytes())
     content[len(content) // 2] ^= 1
     stored.chmod(0o600)

@@ -1,4 +1,4 @@
-"""What the doctor can find."""
+"""Kinds of findings: ids and advice."""
 
 import re
 
@@ -6,7 +6,7 @@ from holdfast.hosting.doctor.findings import DoctorFinding, FindingKind
 
 
 def test_every_kind_has_an_id_and_an_advice() -> None:
-    """No two share an id."""
+    """Ids have only lowercase letters and hyphens, and equality of findings ignores the repair."""
     for kind in FindingKind:
         assert re.fullmatch(r"[a-z-]+", kind.value)
         assert kind.advice

@@ -1,4 +1,4 @@
-"""Checks of repositories."""
+"""The list of repositories to check, and the lost-and-found folder."""
 
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.repositories import list_records, move_to_lost_and_found
@@ -6,12 +6,12 @@ from holdfast.hosting.storage.local_copies import create_repository
 
 
 def test_every_repository_is_checked(app: App) -> None:
-    """By the names people know."""
+    """The list of repositories to check has their full names."""
     assert [item.full_name for item in list_records(app)] == ["admin/full", "admin/empty"]
 
 
 def test_a_folder_is_set_aside_under_a_name_of_its_own(app: App) -> None:
-    """Also when one of the same number was set aside before."""
+    """Two folders of the same repository id that are moved to lost-and-found get different names."""
     folder = app.folders.path(7)
     folder.parent.mkdir(mode=0o700, parents=True)
     moved = set()

@@ -1,4 +1,4 @@
-"""Checks of the database alone."""
+"""Checks of database rows and encrypted secrets."""
 
 import sqlite3
 from contextlib import closing
@@ -16,7 +16,7 @@ from holdfast.hosting.store.hooks import HookOwner
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_row_without_its_parent_is_found(app: App) -> None:
-    """SQLite lets whoever does not ask for foreign keys write such rows."""
+    """SQLite allows such rows on a connection that does not enable foreign keys, and no repair is offered."""
     with closing(sqlite3.connect(app.settings.data / "holdfast.sqlite3")) as connection:
         connection.execute("INSERT INTO collaborators (repository_id, user_id, mode) VALUES (99, 1, 1)")
         connection.commit()
@@ -26,7 +26,7 @@ def test_a_row_without_its_parent_is_found(app: App) -> None:
 
 
 def test_an_intact_database_has_no_findings(app: App) -> None:
-    """In both kinds."""
+    """The checks of integrity, schema, counters and redirects find nothing in a new database."""
     assert list(rows.check_integrity(app, deep=False)) == []
     assert list(rows.check_schema(app)) == []
     assert list(rows.check_counters(app)) == []
@@ -34,13 +34,13 @@ def test_an_intact_database_has_no_findings(app: App) -> None:
 
 
 def add_hook(app: App, **columns: str) -> int:
-    """Make a hook of the whole service."""
+    """Create a system webhook."""
     needed = {"type": "gitea", "url": "https://ci.example", "content_type": "json", "events": "push"}
     return hooks.add_hook(app.database, HookOwner("service"), {**needed, **columns}).id
 
 
 def test_secrets_that_can_be_opened_are_no_finding(app: App) -> None:
-    """Neither are hooks without any, for which no key is needed."""
+    """Webhooks without secrets, and webhooks whose secrets can be decrypted, are no finding."""
     add_hook(app)
     assert list(rows.check_secrets(app)) == []
     add_hook(app, secret=app.cipher.encrypt("x"), authorization=app.cipher.encrypt("y"))
@@ -48,7 +48,7 @@ def test_secrets_that_can_be_opened_are_no_finding(app: App) -> None:
 
 
 def test_a_secret_of_another_key_is_found(app: App) -> None:
-    """By the number of its hook; only a person can bring the key back."""
+    """The finding names the webhook and has no repair, because only a person can bring the key back."""
     app.cipher.encrypt("makes the key")
     number = add_hook(app, authorization="gAAAAAnonsense")
     add_hook(app, secret=app.cipher.encrypt("x"))
@@ -57,7 +57,7 @@ def test_a_secret_of_another_key_is_found(app: App) -> None:
 
 
 def test_a_second_factor_of_another_key_is_found(app: App) -> None:
-    """By the name of its user."""
+    """The finding names the user whose second factor cannot be decrypted."""
     admin = accounts.find_user(app.database, "admin")
     two_factor.start(app.database, admin, app.cipher.encrypt("x"))
     assert list(rows.check_secrets(app)) == []
@@ -67,7 +67,7 @@ def test_a_second_factor_of_another_key_is_found(app: App) -> None:
 
 
 def test_a_missing_key_is_reported_once(app: App) -> None:
-    """However many secrets there are; and no new one is made, which would open none of them."""
+    """A missing key is one finding for all secrets, and no new key is created, as it could decrypt none."""
     for _ in range(2):
         add_hook(app, secret=app.cipher.encrypt("x"))
     path = app.settings.data / KEY_FILE
@@ -80,7 +80,7 @@ def test_a_missing_key_is_reported_once(app: App) -> None:
 
 
 def test_the_permissions_of_a_readable_key_are_repaired(app: App) -> None:
-    """It is worth as much as all secrets together."""
+    """A key that other users can read is a finding, because it decrypts all secrets."""
     app.cipher.encrypt("makes the key")
     path = app.settings.data / KEY_FILE
     path.chmod(0o644)

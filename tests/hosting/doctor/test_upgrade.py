@@ -1,4 +1,4 @@
-"""Before an upgrade, the doctor says whether this version can take over the data, and changes nothing."""
+"""The upgrade check: schema version, migrations on a copy, disk space and permissions."""
 
 import hashlib
 import shutil
@@ -25,7 +25,7 @@ def old(settings: Settings, empty_database: Database) -> OldDataFolder:
 
 @pytest.fixture
 def old_app(settings: Settings, old: OldDataFolder) -> Iterator[App]:
-    """Open it without migrating."""
+    """Open the old data folder without migrating it."""
     opened = App.open(settings)
     settings.data.chmod(0o700)
     yield opened
@@ -47,7 +47,7 @@ def content(folder: Path) -> dict[str, str]:
 
 
 def test_data_of_an_earlier_version_can_be_taken_over(old_app: App) -> None:
-    """Nothing is found, and neither the database nor the folder changes."""
+    """The check of an earlier version finds nothing and changes neither the database nor the data folder."""
     before = content(old_app.settings.data)
     assert kinds(old_app) == []
     assert migrate.revision(old_app.database) == REVISION
@@ -55,12 +55,12 @@ def test_data_of_an_earlier_version_can_be_taken_over(old_app: App) -> None:
 
 
 def test_data_of_this_version_has_nothing_to_migrate(app: App) -> None:
-    """A healthy installation stays without findings."""
+    """The check of an installation of this version has no findings."""
     assert kinds(app) == []
 
 
 def test_a_database_of_a_newer_version_is_reported(app: App) -> None:
-    """By both revisions, and nothing else is looked at."""
+    """The only finding names the revision of the database and the latest one of this version."""
     with app.database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     (finding,) = examine_upgrade(app)
@@ -70,7 +70,7 @@ def test_a_database_of_a_newer_version_is_reported(app: App) -> None:
 
 
 def test_a_migration_that_would_fail_is_found_on_a_copy(old_app: App) -> None:
-    """SQLite only: a table that a migration wants to create is there already. PostgreSQL is not rehearsed."""
+    """The migration is tried on a copy of a SQLite database; for PostgreSQL it is not tried."""
     with old_app.database.write() as connection:
         connection.execute(text("CREATE TABLE ref_log (id INTEGER PRIMARY KEY)"))
     before = content(old_app.settings.data)
@@ -88,7 +88,7 @@ class Disk(NamedTuple):
 
 
 def test_a_full_disk_is_reported(old_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The copy and the journal need several times the size of the database."""
+    """Free space of twice the size of a SQLite database is too little, and four times is enough."""
     size = (old_app.settings.data / "holdfast.sqlite3").stat().st_size if old_app.database.is_sqlite else 0
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 10**9 - 2 * size, 2 * size))
     assert kinds(old_app) == (["disk-space"] if old_app.database.is_sqlite else [])
@@ -97,6 +97,6 @@ def test_a_full_disk_is_reported(old_app: App, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_folder_that_others_can_read_is_reported(old_app: App) -> None:
-    """The same check as otherwise."""
+    """The check before an upgrade includes the check of permissions."""
     old_app.settings.data.chmod(0o755)
     assert kinds(old_app) == ["permissions"]

@@ -1,4 +1,4 @@
-"""Downloads of attached files."""
+"""Downloads of attachments."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -53,7 +53,7 @@ def count_downloads(file: tuple[Caller, Attachment]) -> int:
 
 
 def test_a_file_is_downloaded_and_not_shown(file: tuple[Caller, Attachment]) -> None:
-    """No browser runs it, whatever it is."""
+    """An HTML file has the type `application/octet-stream` and is sent as an attachment."""
     response = respond(file)
     assert (response.status_code, response.headers["Content-Type"]) == (200, "application/octet-stream")
     assert response.headers["Content-Disposition"] == 'attachment; filename="a b.html"'
@@ -63,19 +63,19 @@ def test_a_file_is_downloaded_and_not_shown(file: tuple[Caller, Attachment]) -> 
 
 
 def test_a_private_file_is_not_cached_by_others(app: App, tmp_path: Path) -> None:
-    """Proxies on the way do not cache it."""
+    """A file of a private repository has `Cache-Control: private`, so that proxies do not cache it."""
     assert respond(attached(app, tmp_path, is_private=True)).headers["Cache-Control"].startswith("private")
 
 
 def test_a_cached_file_is_answered_with_304(file: tuple[Caller, Attachment]) -> None:
-    """It is no download."""
+    """A response with status 304 does not count as a download."""
     assert respond(file, if_none_match=f'"{file[1].digest}"').status_code == 304
     assert respond(file, if_none_match='"other"').status_code == 200
     assert count_downloads(file) == 1
 
 
 def test_a_download_in_parts_is_counted_once(file: tuple[Caller, Attachment]) -> None:
-    """By its first part; neither a HEAD request nor a part that is not there counts."""
+    """The range that begins at 0 counts; other ranges, HEAD requests and unsatisfiable ranges do not."""
     first, rest = respond(file, range="bytes=0-7"), respond(file, range="bytes=8-")
     assert [part.headers["Content-Range"] for part in (first, rest)] == ["bytes 0-7/18", "bytes 8-17/18"]
     assert count_downloads(file) == 1
@@ -85,7 +85,7 @@ def test_a_download_in_parts_is_counted_once(file: tuple[Caller, Attachment]) ->
 
 
 def test_the_content_is_read_from_the_object_store(file: tuple[Caller, Attachment]) -> None:
-    """The whole file, or a part of it."""
+    """The body of a response is the whole file or the requested range."""
 
     async def body(response: RawResponse) -> bytes:
         assert isinstance(response.pieces, AsyncIterator)

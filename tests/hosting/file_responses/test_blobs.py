@@ -1,4 +1,4 @@
-"""Responses with the content of files in a repository."""
+"""Responses with the content of blobs and LFS objects."""
 
 import hashlib
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def find(app: App, path: str, *, is_private: bool = False, **headers: str) -> Co
 
 
 def test_a_file_is_served_with_its_media_type(app: App) -> None:
-    """A page of HTML is text, which no browser runs."""
+    """An HTML file is served as plain text with a sandbox policy, so that no browser runs it."""
     file = find(app, "page.html")
     response = blob_response(file)
     assert (response.status_code, response.body) == (200, FILES["page.html"])
@@ -49,21 +49,21 @@ def test_a_file_is_served_with_its_media_type(app: App) -> None:
 
 @pytest.mark.parametrize("path", ["dir", "gone.txt", "dir/gone.txt", "page.html/x", "", "../a"])
 def test_an_entry_without_content_is_not_found(app: App, path: str) -> None:
-    """Directories, missing files, and paths that nothing can have."""
+    """Directories, missing files and invalid paths have status 404."""
     with pytest.raises(ApiError) as excinfo:
         find(app, path)
     assert excinfo.value.status == 404
 
 
 def test_a_range_of_a_file_is_served(app: App) -> None:
-    """With its place in the whole."""
+    """A range has status 206, its bytes and a `Content-Range` header."""
     response = blob_response(find(app, "dir/b.txt", range="bytes=1-2"))
     assert (response.status_code, response.body) == (206, b"ex")
     assert response.headers["Content-Range"] == "bytes 1-2/5"
 
 
 def test_a_large_file_is_streamed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not on the event loop, where everybody else would wait."""
+    """The body of a large file is an iterator, which does not run on the event loop."""
     monkeypatch.setattr(blobs, "QUICK_BYTES", 3)
     response = blob_response(find(app, "dir/b.txt"))
     assert isinstance(response.pieces, Iterator)
@@ -71,12 +71,12 @@ def test_a_large_file_is_streamed(app: App, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_private_files_are_not_cached_by_others(app: App) -> None:
-    """Proxies on the way do not cache them."""
+    """A file of a private repository has `Cache-Control: private`, so that proxies do not cache it."""
     assert blob_response(find(app, "dir/b.txt", is_private=True)).headers["Cache-Control"].startswith("private")
 
 
 def test_a_pointer_without_an_object_is_served_as_it_is(app: App) -> None:
-    """As is any other file: only a pointer whose object the repository has leads to it."""
+    """Only an LFS pointer whose object is linked to the repository leads to the object."""
     pointer = find(app, "large.bin")
     response = media_response(pointer)
     assert (response.then, response.body) == (None, POINTER.format())
@@ -85,7 +85,7 @@ def test_a_pointer_without_an_object_is_served_as_it_is(app: App) -> None:
 
 
 def test_a_cached_file_is_answered_with_304(app: App) -> None:
-    """Without its content."""
+    """A request with the matching `If-None-Match` header gets status 304 without a body."""
     tag = hashlib.sha1(b"blob 5\0text\n", usedforsecurity=False).hexdigest()
     response = blob_response(find(app, "dir/b.txt", if_none_match=f'"{tag}"'))
     assert (response.status_code, response.body) == (304, b"")

@@ -1,10 +1,10 @@
-"""Answers that are kept."""
+"""The LRU cache of bytes."""
 
 from holdfast.hosting.file_responses.byte_cache import LARGEST, KeptBytes
 
 
 def test_recently_used_entries_are_kept() -> None:
-    """Within its bytes, whatever comes twice."""
+    """The least recently used entry is evicted when the cache is full, and an entry can be replaced."""
     content = KeptBytes(10)
     for key in "abc":
         content.put(key, b"xxxx")
@@ -16,7 +16,7 @@ def test_recently_used_entries_are_kept() -> None:
 
 
 def test_large_entries_are_not_cached() -> None:
-    """It would drive out everything else."""
+    """An entry above the size limit is not stored, since it would evict all others."""
     content = KeptBytes(10 * LARGEST)
     content.put("a", b"x" * (LARGEST + 1))
     assert content.get("a") is None

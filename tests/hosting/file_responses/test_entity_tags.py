@@ -1,4 +1,4 @@
-"""Tags in headers: what is read as a list of them, and what as none."""
+"""Parsing of entity tags in If-Match and If-None-Match."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ OPAQUE = st.lists(st.text(INSIDE, max_size=8), max_size=4)
 
 @given(strong=OPAQUE, weak=OPAQUE, gap=st.sampled_from([",", " , ", ",\t,"]))
 def test_every_list_of_tags_is_parsed(strong: list[str], weak: list[str], gap: str) -> None:
-    """Commas inside of tags and empty places between them are no trouble; a list of nothing is none."""
+    """Commas inside tags and empty list elements are allowed, and an empty list is no condition."""
     listed = [f'"{tag}"' for tag in strong] + [f'W/"{tag}"' for tag in weak]
     expected = Tags(strong=frozenset(strong), weak=frozenset(weak)) if listed else None
     assert tags_in(gap.join(listed)) == expected
@@ -21,12 +21,12 @@ def test_every_list_of_tags_is_parsed(strong: list[str], weak: list[str], gap: s
 
 @pytest.mark.parametrize("value", [" * ", "*"])
 def test_an_asterisk_matches_any_tag(value: str) -> None:
-    """A star is any."""
+    """An asterisk, with or without spaces around it, stands for any tag."""
     assert tags_in(value) == Tags(any=True)
 
 
 @given(st.text(st.characters(max_codepoint=0xFF), max_size=40))
 def test_any_header_is_parsed_without_an_error(value: str) -> None:
-    """Whatever stands in a header is tags or none."""
+    """Any header value is parsed as a condition or as none, without an error."""
     tags = tags_in(value)
     assert tags is None or tags.any or tags.strong or tags.weak

@@ -1,4 +1,4 @@
-"""Names of files in headers."""
+"""File names in Content-Disposition."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from holdfast.hosting.file_responses.files import disposition
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "header"),
     [
         ("README.md", "inline; filename=README.md"),
         ("a b.txt", 'inline; filename="a b.txt"'),
@@ -18,14 +18,14 @@ from holdfast.hosting.file_responses.files import disposition
         ("", 'inline; filename=""'),
     ],
 )
-def test_a_file_name_is_sent_unchanged(name: str, told: str) -> None:
-    """Quoted when it has to be, and spelled out when it is not ASCII."""
-    assert disposition(name) == told
+def test_a_file_name_is_encoded_for_a_header(name: str, header: str) -> None:
+    """A file name is quoted if necessary, and percent-encoded as UTF-8 if it is not ASCII."""
+    assert disposition(name) == header
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_file_name_adds_no_parameters(name: str) -> None:
-    """No name ends the header, or the quotes."""
+    """No file name ends the header or its quoted string."""
     header = disposition(name, "attachment")
     assert header.isascii()
     assert header.isprintable()

@@ -1,4 +1,4 @@
-"""What a file is, by how it begins."""
+"""Media types by the first bytes of a file."""
 
 import pytest
 from hypothesis import given
@@ -44,13 +44,13 @@ RUN_BY_BROWSERS = ("html", "xml", "javascript", "ecmascript", "flash", "java")
     ],
 )
 def test_the_first_bytes_decide_the_media_type(beginning: bytes, kind: str) -> None:
-    """Pictures, sound, films and PDF are told from text and from everything else."""
+    """Images, audio, video and PDF are recognized by their signatures, and text by its encoding."""
     assert media_type(beginning) == kind
 
 
 @given(st.binary(max_size=1100) | st.text(max_size=300).map(str.encode))
 def test_no_file_is_served_as_html(beginning: bytes) -> None:
-    """Whatever somebody commits."""
+    """No content has a media type that browsers run as a script or page, except SVG images."""
     kind = media_type(beginning)
     assert kind.startswith(
         ("text/plain; charset=", "image/", "audio/", "video/", "application/octet", "application/pdf")

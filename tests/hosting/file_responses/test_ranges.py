@@ -1,4 +1,4 @@
-"""Parts of a file that a client asks for."""
+"""Parsing of Range headers."""
 
 import pytest
 from hypothesis import given
@@ -34,12 +34,12 @@ from holdfast.hosting.file_responses.ranges import ByteRange, Unsatisfiable, par
     ],
 )
 def test_ranges_are_parsed_as_the_standard_says(header: str, parts: list[ByteRange]) -> None:
-    """What nobody understands, and what asks for the same over and over, is the whole file."""
+    """Invalid ranges, repeated ones and too many of them are ignored, so that the whole file is served."""
     assert parse_range_header(header, 10) == parts
 
 
 def test_ranges_outside_are_refused() -> None:
-    """However far outside."""
+    """A range that begins after the end of the content, or has no bytes, is unsatisfiable."""
     for header in ("bytes=10-", "bytes=-0", f"bytes={'9' * 5000}-"):
         with pytest.raises(Unsatisfiable):
             parse_range_header(header, 10)
@@ -47,7 +47,7 @@ def test_ranges_outside_are_refused() -> None:
 
 @given(st.text("bytes=0123456789-, ", max_size=30), st.integers(0, 200))
 def test_ranges_lie_inside_the_content(header: str, size: int) -> None:
-    """Whatever is asked for."""
+    """Any range header has only ranges within the content, or is unsatisfiable."""
     try:
         parts = parse_range_header(f"bytes={header}", size)
     except Unsatisfiable:

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of repositories."""
+"""Fixtures of the tests of git repositories."""
 
 from pathlib import Path
 

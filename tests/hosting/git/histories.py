@@ -1,4 +1,4 @@
-"""Random histories, written by git itself."""
+"""Random commit histories, written with `git fast-import`."""
 
 from dataclasses import dataclass
 from pathlib import Path

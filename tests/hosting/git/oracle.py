@@ -1,4 +1,4 @@
-"""Repositories for tests, written by git itself, and the output of git to compare results with."""
+"""Repositories for tests, written by git, and the output of git to compare results with."""
 
 import subprocess
 import zlib

@@ -100,7 +100,7 @@ class Served:
         return await self.streamed(response, f"application/x-{service}-advertisement")
 
     async def rpc(self, request: Request) -> Response:
-        """Answer what comes after it."""
+        """Answer the request that follows `info/refs`: fetch, archive or push."""
         folder = self.folders.existing(request.path_params["id"])
         body: AsyncIterator[bytes] = aiter(request.stream())
         if request.headers.get("content-encoding") == "gzip":
@@ -125,7 +125,7 @@ class Served:
         return await self.streamed(response, f"application/x-{service}-result")
 
     async def streamed(self, chunks: AsyncGenerator[bytes, None], media_type: str) -> Response:
-        """Take the first piece, then decide on a status."""
+        """Wait for the first chunk, which decides the status, and stream the response."""
         try:
             first = await anext(chunks, b"")
         except BodyTooLarge as error:

@@ -1,4 +1,4 @@
-"""Commits to take away, made by git."""
+"""Archives and bundles of commits."""
 
 import io
 import tarfile
@@ -17,7 +17,7 @@ from tests.hosting.git.oracle import commit, git, new_repository
 
 
 def read(pieces: AsyncGenerator[bytes, None]) -> bytes:
-    """Read all there is."""
+    """Return all chunks joined."""
 
     async def run() -> bytes:
         return b"".join([piece async for piece in pieces])
@@ -26,7 +26,7 @@ def read(pieces: AsyncGenerator[bytes, None]) -> bytes:
 
 
 def test_paths_are_names_not_patterns(tmp_path: Path) -> None:
-    """Also names that git would take for something else."""
+    """The paths of an archive are literal: `*` and `:(glob)x` name files; an unknown path is an error."""
     folder = new_repository(tmp_path / "a.git")
     commit_id = commit(folder, {b"*": b"star", b":(glob)x": b"magic", b"a": b"plain", b"d/b": b"deep"})
     result = read(archive(folder, commit_id, "tar.gz", prefix="p", paths=["*", ":(glob)x", "d"]))
@@ -37,7 +37,7 @@ def test_paths_are_names_not_patterns(tmp_path: Path) -> None:
 
 
 def test_a_bundle_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even when nobody wants to hear the end of it."""
+    """A bundle has HEAD and its ref, and no temporary file is left, even if its reader stops early."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = new_repository(tmp_path / "a.git")
     made = commit(folder, {b"a": b"1"})

@@ -1,4 +1,4 @@
-"""Who wrote each line, held against git's own telling."""
+"""Blame, compared with `git blame`."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ ODD = b"odd \xff\n.txt"
 
 
 def test_lines_lead_to_their_commits(folder: Path) -> None:
-    """In order, each stretch once, as `git blame` tells them."""
+    """Hunks of adjacent lines are returned in file order, with the commits `git blame` prints."""
     first = commit(folder, {ODD: b"a\nb\nc\n"})
     second = commit(folder, {ODD: b"a\nB\nc\nd\n"})
     third = commit(folder, {b"other": b"x"})
@@ -32,14 +32,14 @@ def test_lines_lead_to_their_commits(folder: Path) -> None:
 
 
 def test_adjacent_lines_of_a_commit_are_one_hunk(folder: Path) -> None:
-    """Also where git tells them apart."""
+    """Five adjacent lines of one commit are one hunk, and the changed line after them is another."""
     first = commit(folder, {b"a": b"1\n2\n3\n4\n5\n6\n"})
     second = commit(folder, {b"a": b"1\n2\n3\n4\n5\nsix\n"})
     assert blame(open_repository(folder), second, b"a", 1, 6) == (BlameHunk(first, 1, 5), BlameHunk(second, 6, 1))
 
 
 def test_only_the_lines_of_a_page_are_blamed(folder: Path) -> None:
-    """Their numbers are those in the file; the last page may end before it was expected to."""
+    """Hunks have the line numbers of the file, and a range may go beyond the end of the file."""
     first = commit(folder, {b"a": b"1\n2\n3\n4\n5\n6\n"})
     second = commit(folder, {b"a": b"1\n2\nthree\n4\n5\n6\n"})
     repo = open_repository(folder)
@@ -48,7 +48,7 @@ def test_only_the_lines_of_a_page_are_blamed(folder: Path) -> None:
 
 
 def test_an_unknown_path_has_no_lines(folder: Path) -> None:
-    """Neither a path nobody has, nor an empty file."""
+    """A path that the commit does not have and an empty file give no hunks."""
     at = commit(folder, {b"empty": b""})
     repo = open_repository(folder)
     assert blame(repo, at, b"nothing", 1, 1) == ()
@@ -56,7 +56,7 @@ def test_an_unknown_path_has_no_lines(folder: Path) -> None:
 
 
 def test_a_slow_blame_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is another process, so it can be ended."""
+    """A blame that times out has no result."""
     at = commit(folder, {b"a": b"1\n"})
 
     def never(*_arguments: object, **_more: object) -> bytes:

@@ -1,4 +1,4 @@
-"""What differs between two trees, held against `git diff`."""
+"""Changed files between two trees, compared with `git diff`."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -28,13 +28,13 @@ STATUS = {b"A": "added", b"D": "removed", b"M": "modified", b"T": "modified"}
 
 
 def git_diff(folder: Path, old: str, new: str) -> list[tuple[bytes, str]]:
-    """Ask git which files differ."""
+    """Return the changed files and their states according to `git diff-tree`."""
     parts = git(folder, "diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new).split(b"\0")[:-1]
     return [(path, STATUS[status]) for status, path in zip(parts[::2], parts[1::2], strict=True)]
 
 
 def git_numstat(folder: Path, old: str, new: str) -> tuple[int, int]:
-    """Ask git how many lines differ."""
+    """Return the numbers of added and deleted lines according to `git diff-tree --numstat`."""
     rows = git(folder, "diff-tree", "-r", "--numstat", "--no-renames", old, new).splitlines()
     pairs = [row.split(b"\t")[:2] for row in rows if not row.startswith(b"-")]
     return sum(int(pair[0]) for pair in pairs), sum(int(pair[1]) for pair in pairs)
@@ -47,7 +47,7 @@ def git_numstat(folder: Path, old: str, new: str) -> tuple[int, int]:
 def test_changed_files_equal_those_of_git_diff(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:
-    """Roots, merges and all: against the first parent, file by file and line by line."""
+    """Files and line counts against the first parent equal those of git, for root and merge commits too."""
     folder = tmp_path_factory.mktemp("drawn") / "1.git"
     ids = write(folder, steps)
     repo = open_repository(folder)
@@ -68,7 +68,7 @@ def test_changed_files_equal_those_of_git_diff(
 
 
 def test_a_file_that_replaces_a_directory_adds_one_and_deletes_all(folder: Path) -> None:
-    """And the other way round; a changed mode is a change."""
+    """A file may replace a directory or a directory a file, as in `git diff`; a new mode is a change."""
     one = commit(folder, {b"x/a": b"1", b"x/b/c": b"1", b"y": b"1", b"z": b"1", b"l": b"1"})
     modes = {b"z": b"100755", b"l": b"120000"}
     new = {b"x/a": None, b"x/b/c": None, b"x": b"1", b"y": None, b"y/d": b"1", b"z": b"1", b"l": b"1"}
@@ -82,7 +82,7 @@ def test_a_file_that_replaces_a_directory_adds_one_and_deletes_all(folder: Path)
 
 
 def test_binary_files_have_no_lines(folder: Path) -> None:
-    """They are counted as changed all the same."""
+    """A binary file counts as a changed file and adds no lines."""
     commit_id = commit(folder, {b"bin": b"\0\1\2", b"text": b"1\n2\n"})
     repo = open_repository(folder)
     numbers = stats(repo, read_commit(repo, commit_id))
@@ -91,7 +91,7 @@ def test_binary_files_have_no_lines(folder: Path) -> None:
 
 
 def test_trees_that_hold_themselves_many_times_over_are_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even when there is not one file in them."""
+    """The comparison stops at the limit of entries even if the nested trees contain no file."""
     monkeypatch.setattr(changes, "MOST_ENTRIES", 1000)
     at = write_object(folder, "tree", b"")
     for _ in range(10):
@@ -102,7 +102,7 @@ def test_trees_that_hold_themselves_many_times_over_are_cut(folder: Path, monkey
 
 
 def test_the_patch_can_be_applied(folder: Path, tmp_path: Path) -> None:
-    """`git apply` takes the one and `git am` the other, and both end in the same tree."""
+    """`git apply` of the diff and `git am` of the patch give the tree of the commit."""
     one = commit(folder, {b"a": b"1\n2\n", b"sp ace": b"x\n"})
     two = commit(folder, {b"a": b"1\n3\n", b"new": b"n\n", b"sp ace": None}, message=b"change it\n\nwhy\n")
     repo = open_repository(folder)
@@ -120,7 +120,7 @@ def test_the_patch_can_be_applied(folder: Path, tmp_path: Path) -> None:
 
 
 def test_root_and_merge_commits_have_patches(folder: Path) -> None:
-    """A root shows everything, a merge what it brought."""
+    """The patch of a root adds all its files, and that of a merge shows what differs from its first parent."""
     one = commit(folder, {b"a": b"1\n"})
     two = commit(folder, {b"b": b"2\n"}, branch="other", parents=[])
     three = commit(folder, {b"b": b"2\n"}, parents=[one, two])
@@ -133,7 +133,7 @@ def test_root_and_merge_commits_have_patches(folder: Path) -> None:
 
 
 def test_a_damaged_object_raises_an_error(tmp_path: Path) -> None:
-    """Whoever meets it first."""
+    """A missing blob fails only the line counts; a damaged tree fails the list of changes as well."""
     folder = new_repository(tmp_path / "1.git")
     one = commit(folder, {b"a": b"1\n", b"d/x": b"1"})
     two = commit(folder, {b"a": b"2\n", b"d/x": b"2"})
@@ -150,7 +150,7 @@ def test_a_damaged_object_raises_an_error(tmp_path: Path) -> None:
 
 
 def test_line_counts_are_cached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else is asked for along with it; only so many counts are kept."""
+    """Each diff is counted once for any set of commits; memory keeps a limited number, a file the rest."""
     ids = [commit(folder, {b"a": b"%d\n" % number}) for number in range(4)]
     repo = open_repository(folder)
     commits = [read_commit(repo, commit_id) for commit_id in ids]
@@ -179,7 +179,7 @@ def test_line_counts_are_cached(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_concurrent_requests_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others wait for it: a large commit takes seconds."""
+    """Two threads that request the counts of a commit cause one count, since a large one takes seconds."""
     made = commit(folder, {b"a": b"1\n"})
     asked: list[int] = []
     count = changes.count_lines

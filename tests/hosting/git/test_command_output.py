@@ -1,4 +1,4 @@
-"""What git commands print, whole and in pieces."""
+"""The output of git commands, whole and in chunks."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from tests.hosting.git.oracle import commit, git
 
 
 def test_chunks_join_to_the_whole_output(folder: Path) -> None:
-    """However it is read."""
+    """The output of git is the same whether it is read in chunks or all at once."""
     commit(folder, {b"a": b"x" * 1_000_000})
     assert b"".join(stream_output(folder, "show", "main:a")) == git(folder, "show", "main:a")
     assert git_output(folder, "show", "main:a") == b"x" * 1_000_000
 
 
 def test_a_reader_that_has_enough_ends_the_command(folder: Path) -> None:
-    """Nothing is left running, and nothing is said about it."""
+    """A stream can be closed before its end without an error."""
     commit(folder, {b"a": b"x" * 5_000_000})
     pieces = stream_output(folder, "show", "main:a")
     assert next(pieces)
@@ -25,7 +25,7 @@ def test_a_reader_that_has_enough_ends_the_command(folder: Path) -> None:
 
 
 def test_a_failed_command_raises_an_error(folder: Path) -> None:
-    """At the end of what it printed."""
+    """A git command that fails raises `GitFailed` when streamed and `GitDamaged` when read at once."""
     with pytest.raises(GitFailed):
         list(stream_output(folder, "show", "none"))
     with pytest.raises(GitDamaged):

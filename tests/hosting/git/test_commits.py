@@ -1,4 +1,4 @@
-"""Commits and tags, held against git's own answers."""
+"""Reading and writing commits and annotated tags, compared with git."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ WHO = b"Ada <ada@example.org> 1700000000 +0130"
 
 
 def test_a_commit_is_read_whole(folder: Path) -> None:
-    """Its times keep the offset of the clock they were read from."""
+    """A commit has its tree, parents, message, author and committer, and the time zones of both."""
     one = commit(folder, {b"a": b"1"})
     two = commit(folder, {b"b": b"1"}, branch="other", parents=[])
     commit_id = commit(folder, {b"c": b"1"}, parents=[one, two], message="a m\u00e9ssage\n\nbody\n".encode())
@@ -47,7 +47,7 @@ def test_a_commit_is_read_whole(folder: Path) -> None:
 
 
 def test_an_object_that_is_not_a_commit_is_not_found(folder: Path) -> None:
-    """Neither another kind of object, nor half an id."""
+    """The id of a tree, a shortened id, an unknown id and a branch name find no commit."""
     commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
     for wrong in (line(folder, "rev-parse", "main^{tree}"), commit_id[:10], "0" * 40, "main"):
@@ -72,7 +72,7 @@ def test_an_object_that_is_not_a_commit_is_not_found(folder: Path) -> None:
     ],
 )
 def test_a_message_in_any_encoding_is_text(encoding: bytes, written: bytes, read: str) -> None:
-    """What cannot be decoded is replaced, and the rest is there; names as well."""
+    """Messages and names are decoded with the declared encoding, and invalid bytes are replaced."""
     content = b"tree %s\nauthor %s <a@b> 1 +0000\ncommitter %s\n%s\n%s\n"
     created_commit = parse_commit("1" * 40, content % (TREE.encode(), written, WHO, encoding, written))
     assert created_commit.message == read + "\n"
@@ -97,13 +97,13 @@ def test_a_message_in_any_encoding_is_text(encoding: bytes, written: bytes, read
     ],
 )
 def test_an_invalid_author_line_is_parsed_as_far_as_possible(written: bytes | None, read: Signature) -> None:
-    """Old tools wrote all kinds of them."""
+    """Author lines of old tools may lack an address or have an invalid time, which becomes 0."""
     assert parse_signature(written, None) == read
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_parsed_or_refused(content: bytes) -> None:
-    """Either it is a commit, or it is damage."""
+    """The parsers of commits and tags return a result or raise `GitDamaged` for any bytes."""
     for start in (b"", b"tree %s\n" % TREE.encode(), b"object %s\ntype commit\n" % TREE.encode()):
         for parse in (parse_commit, parse_tag):
             try:
@@ -116,7 +116,7 @@ SIGNATURE = "-----BEGIN PGP SIGNATURE-----\n\niQEz\n=abcd\n-----END PGP SIGNATUR
 
 
 def test_a_signed_commit_keeps_its_signature_apart() -> None:
-    """What was signed is the commit without the signature, byte for byte."""
+    """The signed payload of a commit is its exact content without the signature header."""
     before = b"tree %s\nauthor %s\ncommitter %s\n" % (TREE.encode(), WHO, WHO)
     folded = b"gpgsig " + SIGNATURE.encode().replace(b"\n", b"\n ") + b"\n"
     created_commit = parse_commit("1" * 40, before + folded + b"\nsubject\n\nbody\n")
@@ -126,7 +126,7 @@ def test_a_signed_commit_keeps_its_signature_apart() -> None:
 
 
 def test_an_annotated_tag_is_read_whole(folder: Path) -> None:
-    """Who made it, of what, and what they said."""
+    """An annotated tag has its target, kind, name, message and tagger; a commit is not read as a tag."""
     commit_id = commit(folder, {b"a": b"1"})
     git(folder, "tag", "-a", "-m", "the first", "v1", "main")
     repo = open_repository(folder)
@@ -139,7 +139,7 @@ def test_an_annotated_tag_is_read_whole(folder: Path) -> None:
 
 
 def test_a_signed_tag_keeps_its_signature_apart() -> None:
-    """It stands at the end of the message."""
+    """The signature at the end of a tag is not part of the message or of the signed payload."""
     before = f"object {TREE}\ntype tree\ntag v1\n\nthe first\n"
     tag = parse_tag("1" * 40, (before + SIGNATURE + "\n").encode())
     assert (tag.message, tag.signature, tag.payload) == ("the first\n", SIGNATURE + "\n", before)
@@ -147,7 +147,7 @@ def test_a_signed_tag_keeps_its_signature_apart() -> None:
 
 
 def test_a_commit_with_odd_headers_is_read(folder: Path) -> None:
-    """No message, a merged tag, headers nobody knows."""
+    """A commit may have no message and unknown headers; one without a tree or with a bad parent is damaged."""
     content = b"tree %s\nauthor %s\ncommitter %s\nmergetag object 1\n type commit\n \n tag x\nwhat ever\n"
     commit_id = write_object(folder, "commit", content % (TREE.encode(), WHO, WHO))
     found_commit = read_commit(open_repository(folder), commit_id)
@@ -159,7 +159,7 @@ def test_a_commit_with_odd_headers_is_read(folder: Path) -> None:
 
 
 def test_a_written_commit_equals_that_of_git(folder: Path) -> None:
-    """Nothing is wrong with it, says git."""
+    """A written commit passes `git fsck --strict`, and git prints its files, author and time."""
     repo = open_repository(folder)
     files = {
         "README.md": b"# hello\n",
@@ -182,7 +182,7 @@ def test_a_written_commit_equals_that_of_git(folder: Path) -> None:
 
 
 def test_a_written_tag_equals_that_of_git(folder: Path) -> None:
-    """With one end of line after its message, whatever came with it; a name git refuses is refused."""
+    """A written tag passes `git fsck`, its message ends in one line feed, and an invalid name is refused."""
     commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
     tag = repo.write("tag", tag_content(commit_id, "v1/\u00e9", ADA, "the first\0\n\n"))
@@ -198,14 +198,14 @@ def test_a_written_tag_equals_that_of_git(folder: Path) -> None:
     "path", ["", "/a", "a/", "a//b", "../a", "a/./b", ".git/config", "a/.GIT/x", "a\0b", "b/c"]
 )
 def test_files_at_conflicting_paths_are_refused(folder: Path, path: str) -> None:
-    """No tree is made then."""
+    """A tree with an invalid path, or with a path below a file, raises `PathRefused`."""
     with pytest.raises(PathRefused):
         build_tree(open_repository(folder).write, {"b": b"", path: b""})
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.integers(-(10**9), 10**9), st.integers(-1439, 1439))
 def test_any_name_makes_a_signature_that_can_be_read(name: str, email: str, time: int, offset: int) -> None:
-    """Nothing in it can end the line or the address early."""
+    """No name or address can end the line of a signature early or change its time."""
     written = signature_line(Signature(name, email, time, offset))
     assert b"\n" not in written
     read = parse_signature(written, None)

@@ -1,4 +1,4 @@
-"""Comparing commits, held against `git diff` and `git log`."""
+"""Comparisons of two commits, compared with `git diff` and `git log`."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tests.hosting.git.oracle import commit, git
 
 
 def git_changed_files(folder: Path, *arguments: str) -> list[bytes]:
-    """Ask git which files differ."""
+    """Return the changed files according to `git diff`."""
     return git(folder, "diff", "--name-only", "-z", "--no-renames", *arguments).split(b"\0")[:-1]
 
 
@@ -25,7 +25,7 @@ def git_changed_files(folder: Path, *arguments: str) -> list[bytes]:
 def test_any_two_commits_compare_as_git_compares_them(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:
-    """Two dots show all that differs; three, what changed since they parted."""
+    """Two dots compare the commits themselves, and three compare head with the merge base, as in git."""
     folder = tmp_path_factory.mktemp("drawn") / "1.git"
     commit_ids = write(folder, steps)
     repo = open_repository(folder)
@@ -43,7 +43,7 @@ def test_any_two_commits_compare_as_git_compares_them(
 
 
 def test_both_sides_are_counted(folder: Path) -> None:
-    """Ahead is what head has, behind is what it lacks; lines are counted as well."""
+    """Ahead counts commits only head has, behind those only base has; line counts are since the merge base."""
     one = commit(folder, {b"a": b"1\n"})
     main = commit(folder, {b"b": b"1\n"})
     commit(folder, {b"c": b"1\n2\n"}, branch="side", parents=[one])

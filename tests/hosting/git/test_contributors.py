@@ -27,7 +27,7 @@ def imported(folder: Path, *authors: bytes, mailmap: bytes = b"") -> str:
 
 
 def test_commits_are_counted_by_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one with the most first; of many only the first are kept, and their number."""
+    """Authors are sorted by their number of commits; the list is limited, and the total is not."""
     folder = new_repository(tmp_path / "a.git")
     ada, bob, eve = b"Ada <ada@example.org>", "Bob Ü <bob@example.org>".encode(), b"<>"
     last = imported(folder, ada, bob, ada, eve, ada, bob)
@@ -46,7 +46,7 @@ def test_commits_are_counted_by_author(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_names_are_harmless_and_can_be_corrected(tmp_path: Path) -> None:
-    """By a `.mailmap` on the default branch; bytes that are no text are shown somehow."""
+    """A `.mailmap` merges addresses, bytes that are not UTF-8 are counted, and long names are cut."""
     folder = new_repository(tmp_path / "a.git")
     last = imported(
         folder,
@@ -64,7 +64,7 @@ def test_names_are_harmless_and_can_be_corrected(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("commit", ["0" * 40, "--all"])
 def test_only_a_commit_is_counted(tmp_path: Path, commit: str) -> None:
-    """Nothing else is given to git."""
+    """An unknown id or an option in place of a commit raises `NoSuchObject`."""
     folder = new_repository(tmp_path / "a.git")
     imported(folder, b"Ada <ada@example.org>")
     with pytest.raises(NoSuchObject):

@@ -1,4 +1,4 @@
-"""Selectors of an `.editorconfig`, and what its sections say together."""
+"""Parsing of `.editorconfig` files and matching of their sections."""
 
 import time
 
@@ -43,7 +43,7 @@ KEYS = ("charset", "indent_style", "indent_size", "end_of_line")
     ],
 )
 def test_a_selector_matches_files(selector: str, fitting: list[str], others: list[str]) -> None:
-    """And not about others."""
+    """A selector matches the fitting paths and does not match the others."""
     assert [path for path in fitting if not matches(selector, path)] == []
     assert [path for path in others if matches(selector, path)] == []
 
@@ -55,7 +55,7 @@ def test_a_selector_matches_files(selector: str, fitting: list[str], others: lis
     st.text("ab/", max_size=7),
 )
 def test_matching_agrees_with_regular_expressions(selector: str, path: str) -> None:
-    """Wherever those have an answer; a class never holds a slash, and a slash pins a selector to the root."""
+    """Matching equals that of the other glob implementation, which uses regular expressions."""
     pattern = selector.replace("[!a]", "[!a/]").removeprefix("/")
     anywhere = "" if "/" in selector else "{**/,}"
     if "***" not in selector:
@@ -63,7 +63,7 @@ def test_matching_agrees_with_regular_expressions(selector: str, path: str) -> N
 
 
 def test_matching_takes_bounded_time() -> None:
-    """However many stars there are, and however often they are nested."""
+    """Many or nested wildcards take seconds at most; sections that would take longer are refused."""
     began = time.monotonic()
     path = "a" * 900
     assert not matches("*a" * 50 + "b", path)
@@ -74,7 +74,7 @@ def test_matching_takes_bounded_time() -> None:
 
 
 def test_the_last_matching_section_wins() -> None:
-    """Under each key; an empty value says nothing, and unset is not told."""
+    """The last section counts for each key; an empty value is ignored, and `unset` removes the key."""
     text = """
         root = true
         ; a comment
@@ -105,6 +105,6 @@ def test_the_last_matching_section_wins() -> None:
 
 @given(st.text(), st.text())
 def test_any_file_is_parsed_without_an_error(text: str, path: str) -> None:
-    """Whatever somebody commits."""
+    """Any text is accepted as an .editorconfig file and as a selector, for any path."""
     definition_for(text, path, KEYS)
     definition_for(f"[{text}]\ncharset=x", path, KEYS)

@@ -11,7 +11,7 @@ from tests.hosting.git.oracle import commit
 
 
 def test_files_are_found_by_words_in_their_paths(folder: Path) -> None:
-    """In any case, all words at once; those with one in the name itself come first, then short ones."""
+    """All words must match, in any case; matches in the file name come first, then shorter paths."""
     at = commit(folder, dict.fromkeys((b"tides/a", b"src/Tides.py", b"docs/tide/tides.md", b"x\xff", b"y"), b"x"))
     names = file_names(open_repository(folder), at)
     assert names.holding(["tide"]) == [b"src/Tides.py", b"docs/tide/tides.md", b"tides/a"]
@@ -22,7 +22,7 @@ def test_files_are_found_by_words_in_their_paths(folder: Path) -> None:
 
 
 def test_the_search_of_a_very_large_tree_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And it is told that there is more."""
+    """The list of paths ends at its limit and is marked as cut."""
     monkeypatch.setattr(module, "MOST", 3)
     at = commit(folder, {b"%d" % number: b"x" for number in range(5)})
     names = file_names(open_repository(folder), at)

@@ -1,4 +1,4 @@
-"""The folders of repositories."""
+"""The folders of repositories: paths, sizes, deletion and permissions."""
 
 import os
 import stat
@@ -15,26 +15,26 @@ from tests.hosting.git.oracle import new_repository
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Folders:
-    """Keep repositories in a folder that is not there yet."""
+    """Return the folders below a path that does not exist yet."""
     (tmp_path / "data").mkdir()
     return Folders(tmp_path / "data" / "repositories")
 
 
 def test_the_path_of_a_repository_is_derived_from_its_id(folders: Folders) -> None:
-    """The low byte spreads them over 256 folders; the id names them."""
+    """A repository is in one of 256 folders, by the low byte of its id, and its folder is named by the id."""
     assert folders.path(815) == folders.root / "2f" / "815.git"
     assert folders.path(1) == folders.root / "01" / "1.git"
 
 
 @pytest.mark.parametrize("repository_id", [0, -1, 2**63, 10**30])
 def test_an_invalid_id_has_no_path(folders: Folders, repository_id: int) -> None:
-    """Numbers no repository can have are refused, whatever they would name."""
+    """An id of zero, a negative one and one above 63 bits raise `NoSuchFolder`."""
     with pytest.raises(NoSuchFolder):
         folders.path(repository_id)
 
 
 def test_a_deleted_repository_is_gone(folders: Folders) -> None:
-    """Its folder and its bytes are gone; deleting it again is no error."""
+    """No file of a deleted repository is left, and a second deletion is no error."""
     new_repository(folders.path(7))
     folders.delete(7)
     assert not folders.exists(7)
@@ -55,7 +55,7 @@ def test_all_ids_are_those_of_repositories(folders: Folders) -> None:
 
 
 def test_the_size_of_a_repository_counts_every_file(folders: Folders) -> None:
-    """Objects that are added make it larger by at least their bytes."""
+    """The size grows by at least the bytes of a new object."""
     path = new_repository(folders.path(7))
     before = folders.size(7)
     run(path, "hash-object", "-w", "--stdin", input=os.urandom(100_000))
@@ -65,7 +65,7 @@ def test_the_size_of_a_repository_counts_every_file(folders: Folders) -> None:
 
 
 def test_a_sweep_deletes_files_left_by_a_crash(folders: Folders) -> None:
-    """Old half-made and half-deleted ones go; young ones may be someone's work; whole ones stay."""
+    """Old partial and half-deleted folders are deleted; recent ones and repositories are not."""
     new_repository(folders.path(7))
     for name in (".making", ".leaving"):
         (folders.root / name / "left" / "9.git").mkdir(parents=True)
@@ -78,14 +78,14 @@ def test_a_sweep_deletes_files_left_by_a_crash(folders: Folders) -> None:
 
 
 def test_an_incoming_folder_is_deleted_afterwards(folders: Folders) -> None:
-    """Whatever was put there."""
+    """An incoming folder is deleted at the end of its context, with the files in it."""
     with folders.incoming() as path:
         (path / "body").write_bytes(b"x")
     assert not path.exists()
 
 
 def test_a_missing_data_folder_is_not_created_again(folders: Folders) -> None:
-    """What was kept elsewhere meanwhile would be missed once it is back."""
+    """A missing data folder is an error, since files in a new one would be missing when it is back."""
     folders.root.parent.rmdir()
     with pytest.raises(StorageUnavailable), folders.incoming():
         pass
@@ -93,7 +93,7 @@ def test_a_missing_data_folder_is_not_created_again(folders: Folders) -> None:
 
 
 def test_created_folders_are_private(folders: Folders) -> None:
-    """Whatever the umask."""
+    """New folders have mode 0700 even with a umask of 0."""
     before = os.umask(0)
     try:
         with folders.incoming() as path:

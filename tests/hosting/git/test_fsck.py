@@ -1,4 +1,4 @@
-"""Checking repositories."""
+"""Checks of repositories with `git fsck`."""
 
 from pathlib import Path
 
@@ -9,19 +9,19 @@ from tests.hosting.git.oracle import commit, line, loose, unpack
 
 
 def test_an_intact_repository_has_no_errors(folder: Path) -> None:
-    """Nor with an empty one."""
+    """`fsck` finds nothing wrong with an empty repository or with an intact commit."""
     assert fsck(folder).whole
     commit(folder, {b"a": b"x"})
     assert fsck(folder) == FsckResult((), 0)
 
 
 def test_a_folder_that_is_not_a_repository_is_reported(tmp_path: Path) -> None:
-    """Its check says so."""
+    """The check of a missing folder has problems."""
     assert not fsck(tmp_path / "none").whole
 
 
 def test_damage_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Missing objects, damaged ones, refs that lead nowhere; and it does not drown in them."""
+    """Missing objects, truncated objects and dangling refs are problems; the list of them is limited."""
     commit(folder, {b"%d" % number: b"%d" % number for number in range(9)})
     unpack(folder)
     missing = line(folder, "rev-parse", "main:1")

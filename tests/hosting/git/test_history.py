@@ -1,4 +1,4 @@
-"""Histories, held against `git log`."""
+"""Commit histories, compared with `git log`."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from tests.hosting.git.oracle import commit, git, line, loose, unpack, write_obj
 
 
 def git_lines(folder: Path, *arguments: str | bytes) -> list[str]:
-    """Ask git for a history."""
+    """Return a history according to `git log`."""
     return git(folder, "log", "--format=%H", *arguments).decode().split()
 
 
@@ -43,7 +43,7 @@ def git_lines(folder: Path, *arguments: str | bytes) -> list[str]:
 def test_any_history_equals_that_of_git_log(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step], path: bytes, cut: int, *, graph: bool
 ) -> None:
-    """All of it, below a path, between two times, without another one, since another one; listed and counted."""
+    """Commits and counts equal those of git: whole, of a path, by time, and without those of another commit."""
     folder = tmp_path_factory.mktemp("drawn") / "1.git"
     created_commit_ids = write(folder, steps)
     if graph:
@@ -75,7 +75,7 @@ def test_any_history_equals_that_of_git_log(
 
 
 def test_commits_are_returned_with_all_fields(folder: Path) -> None:
-    """Newest first, in stretches."""
+    """Commits are returned newest first, with an offset and a limit."""
     created_commit_ids = [commit(folder, {b"a": b"%d" % number}, when=START + number) for number in range(5)]
     repo = open_repository(folder)
     wanted = commit_range(repo, created_commit_ids[-1])
@@ -88,7 +88,7 @@ def test_commits_are_returned_with_all_fields(folder: Path) -> None:
 
 @pytest.mark.parametrize("wrong", ["main", "--all", "0" * 40, "", "HEAD~1", "-1"])
 def test_an_unknown_commit_has_no_history(folder: Path, wrong: str) -> None:
-    """Nothing else ever reaches the git program."""
+    """A branch, an option or an unknown id in place of a commit id raises `NoSuchObject`."""
     commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
     for ask in (
@@ -119,7 +119,7 @@ def test_an_unknown_commit_has_no_history(folder: Path, wrong: str) -> None:
     ],
 )
 def test_a_path_is_not_parsed_as_a_pattern_or_an_option(folder: Path, path: bytes | str) -> None:
-    """Neither a pattern nor an option."""
+    """A path that looks like a pathspec or an option, or is invalid, has no commits."""
     commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
     assert commit_ids(repo, commit_range(repo, commit_id, path=path)) == ()
@@ -127,7 +127,7 @@ def test_a_path_is_not_parsed_as_a_pattern_or_an_option(folder: Path, path: byte
 
 
 def test_slashes_around_a_path_do_not_matter(folder: Path) -> None:
-    """A directory is the same with one at its end, and the root is everything."""
+    """A path has the same history with a slash before or after it, and the root has all commits."""
     commit_id = commit(folder, {b"d/a": b"1"})
     repo = open_repository(folder)
     for path in ("d", "d/", "/d", "", "/"):
@@ -135,7 +135,7 @@ def test_slashes_around_a_path_do_not_matter(folder: Path) -> None:
 
 
 def test_histories_may_have_nothing_in_common(folder: Path) -> None:
-    """Or the commit where they parted."""
+    """Two branches have the commit they forked from as merge base, and unrelated histories have none."""
     one = commit(folder, {b"a": b"1"})
     two = commit(folder, {b"a": b"2"})
     side = commit(folder, {b"b": b"2"}, branch="side", parents=[one])
@@ -147,7 +147,7 @@ def test_histories_may_have_nothing_in_common(folder: Path) -> None:
 
 
 def test_a_missing_parent_raises_an_error(folder: Path) -> None:
-    """Not the end of the history."""
+    """A history with a missing parent raises an error and does not end before that commit."""
     one = commit(folder, {b"a": b"1"})
     commit(folder, {b"a": b"2"})
     three = commit(folder, {b"a": b"3"})
@@ -161,7 +161,7 @@ def test_a_missing_parent_raises_an_error(folder: Path) -> None:
 
 
 def test_the_graph_has_filters_even_after_one_without(folder: Path) -> None:
-    """`git gc` writes a graph without them, and git alone would never add them to it."""
+    """A refresh writes Bloom filters even if an earlier graph, as of `git gc`, has none."""
     commit(folder, {b"a": b"1"})
     git(folder, "commit-graph", "write", "--reachable")
     for _ in range(2):
@@ -174,12 +174,12 @@ def test_the_graph_has_filters_even_after_one_without(folder: Path) -> None:
 
 
 def test_an_empty_repository_has_a_graph_of_nothing(folder: Path) -> None:
-    """Refreshing it is no error."""
+    """The commit graph of an empty repository can be refreshed without an error."""
     refresh_commit_graph(folder)
 
 
 def test_a_commit_whose_clock_is_wrong_is_listed(folder: Path) -> None:
-    """A date in the far future or none at all."""
+    """Commits dated 1970 or 9999 are listed in the order of `git log`."""
     tree = write_object(folder, "tree", b"")
     parent = commit_id = ""
     for when in (0, 253_402_300_799, 5):
@@ -192,7 +192,7 @@ def test_a_commit_whose_clock_is_wrong_is_listed(folder: Path) -> None:
 
 
 def test_commits_of_one_branch_only_are_listed(folder: Path) -> None:
-    """Newest first; a branch whose name begins like another's is another one."""
+    """Commits of no other branch are listed newest first; `main-2` is not taken for a part of `main`."""
     first = commit(folder, {b"a": b"1"}, when=START)
     second = commit(folder, {b"a": b"2"}, when=START + 2)
     third = commit(folder, {b"a": b"3"}, when=START + 3)

@@ -1,4 +1,4 @@
-"""Names and addresses in commits."""
+"""Author names and email addresses of commits."""
 
 from msgspec.structs import replace
 
@@ -8,7 +8,7 @@ from holdfast.hosting.store.database import Database
 
 
 def test_authors_have_the_name_and_address_of_their_settings(database: Database) -> None:
-    """By full name without what git cannot keep, and with an address that stands for a hidden one."""
+    """The author name is free of characters git refuses, and a hidden address is a noreply address."""
     admin = accounts.find_user(database, "admin")
     assert (commit_name(admin), commit_email(admin)) == ("admin", f"{admin.id}+admin@noreply.localhost")
     account = replace(admin, full_name=" Ada <b>\n", email="ada@example.org")

@@ -1,4 +1,4 @@
-"""Which languages a tree is written in."""
+"""Language statistics of a tree."""
 
 from pathlib import Path
 
@@ -34,12 +34,12 @@ from tests.hosting.git.oracle import commit
     ],
 )
 def test_a_language_is_recognized_by_the_file_name(path: bytes, language: str | None) -> None:
-    """Data, prose and what others wrote do not count."""
+    """Data, prose, vendored and minified files have no language."""
     assert language_of(path) == language
 
 
 def test_bytes_are_added_up_and_the_most_comes_first(folder: Path) -> None:
-    """Links and submodules have no bytes of a language."""
+    """Bytes are summed by language and sorted by size; symbolic links are not counted."""
     files = {b"a.c": b"x" * 10, b"b/c.c": b"y" * 5, b"d.py": b"z" * 20, b"e.rs": b"z" * 15, b"l.go": b"d.py"}
     commit_id = commit(folder, files, modes={b"l.go": b"120000"})
     repo = open_repository(folder)
@@ -51,7 +51,7 @@ def test_bytes_are_added_up_and_the_most_comes_first(folder: Path) -> None:
 
 
 def test_a_very_large_tree_is_judged_by_its_first_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The work is bounded."""
+    """Only a limited number of files is counted."""
     monkeypatch.setattr(languages, "MOST_FILES", 2)
     repo = open_repository(folder)
     commit_id = commit(folder, {b"%d.py" % number: b"x" for number in range(5)})

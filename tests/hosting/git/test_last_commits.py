@@ -1,4 +1,4 @@
-"""Who touched a path last, held against `git rev-list`."""
+"""The last commit of each path, compared with `git rev-list`."""
 
 import shutil
 from pathlib import Path
@@ -19,13 +19,13 @@ DIRECTORIES = [b"", b"dir", b"dir/deep"]
 
 
 def clear_caches() -> None:
-    """Start as a new process does."""
+    """Empty the caches in memory, as in a new process."""
     last_commits.directories = last_commits.LastCommitCache(last_commits.KEPT_ENTRIES)
     last_commits.paths = last_commits.LastCommitCache(last_commits.KEPT_PATHS)
 
 
 def expected(folder: Path, commit: str, directory: bytes) -> dict[bytes, str]:
-    """Ask git about each entry of a directory by itself."""
+    """Return the newest commit of each entry of a directory as git computes it."""
     below = [directory + b"/"] if directory else []
     paths = [
         path for path in git(folder, "ls-tree", "-z", "--name-only", commit, "--", *below).split(b"\0") if path
@@ -34,14 +34,14 @@ def expected(folder: Path, commit: str, directory: bytes) -> dict[bytes, str]:
 
 
 def expected_commits(repo: Repo, commit: str, directory: bytes) -> dict[bytes, str]:
-    """Ask for a directory."""
+    """Return the newest commit of each entry of a directory as the module computes it."""
     return {path: item.id for path, item in of_directory(repo, commit, directory).items()}
 
 
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories(), st.booleans(), st.sampled_from([0, 2, 48]), st.booleans())
 def test_results_match_git(tmp_path: Path, steps: list[Step], filtered: bool, near: int, backwards: bool) -> None:  # noqa: FBT001  # hypothesis fills it
-    """For every directory and path of every commit, whatever was asked before."""
+    """The newest commits of all paths and directories equal those of git, with and without cached results."""
     folder = tmp_path / "drawn.git"
     shutil.rmtree(folder, ignore_errors=True)
     clear_caches()
@@ -83,7 +83,7 @@ def linear(tmp_path: Path) -> tuple[Repo, list[str]]:
 def test_a_commit_on_top_costs_only_what_it_changed(
     linear: tuple[Repo, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Git is asked once; afterwards the answers are carried forward."""
+    """Results for later commits are derived from cached ones without another call of git."""
     repo, ids = linear
     assert not knows_directory(repo, ids[5], b"dir")
     expected_commits(repo, ids[5], b"dir")
@@ -103,7 +103,7 @@ def test_a_commit_on_top_costs_only_what_it_changed(
 
 
 def test_a_deleted_or_damaged_cache_is_rebuilt(linear: tuple[Repo, list[str]]) -> None:
-    """Then it is found out again."""
+    """Results equal those of git after the cache file was deleted, damaged or emptied."""
     repo, ids = linear
     file = repo.folder / history_cache.PLACE
     for spoil in (file.unlink, lambda: file.write_bytes(b"nonsense" * 1000), lambda: file.write_bytes(b"")):
@@ -118,7 +118,7 @@ def test_a_deleted_or_damaged_cache_is_rebuilt(linear: tuple[Repo, list[str]]) -
 
 
 def test_a_path_nobody_touched_has_no_commit(linear: tuple[Repo, list[str]]) -> None:
-    """Nor has a directory that is not there any entries."""
+    """An unknown path has no commit, and an unknown directory or a file has no entries."""
     repo, ids = linear
     assert of_path(repo, ids[9], b"nothing") is None
     assert expected_commits(repo, ids[9], b"nothing") == {}
@@ -126,7 +126,7 @@ def test_a_path_nobody_touched_has_no_commit(linear: tuple[Repo, list[str]]) -> 
 
 
 def test_the_root_was_touched_by_the_commit_itself(linear: tuple[Repo, list[str]]) -> None:
-    """Whether or not anything was asked about it before."""
+    """The last commit of the root is the given commit, also after its entries have been cached."""
     repo, ids = linear
     for commit in ids[:2]:
         for _ in range(2):
@@ -137,7 +137,7 @@ def test_the_root_was_touched_by_the_commit_itself(linear: tuple[Repo, list[str]
 
 
 def test_memory_is_bounded() -> None:
-    """The oldest go first, and only the last few commits of each path are kept."""
+    """The oldest entries are evicted, and a limited number of commits is kept for each path."""
     memory = last_commits.LastCommitCache(10)
     for number in range(20):
         memory.put((Path("a"), b"%d" % number), "start", {b"x": "1"})

@@ -1,4 +1,4 @@
-"""Lines are found again after a change, and shown with the hunk around them."""
+"""Line positions after a change, and the diff hunk of a line."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ def joined(lines: list[bytes]) -> bytes:
 
 @given(st.sets(st.integers(0, 29), max_size=12), st.lists(st.integers(0, 29), max_size=6))
 def test_a_line_is_mapped_to_its_content(deleted: set[int], inserted: list[int]) -> None:
-    """Every line of the old file is unique, so that the answer is known; a deleted one is gone."""
+    """A line is mapped to the line with the same content, and a deleted line to none."""
     new: list[bytes] = []
     for index, line in enumerate(OLD):
         new += [b"new %d" % number for number, at in enumerate(inserted) if at == index]
@@ -27,7 +27,7 @@ def test_a_line_is_mapped_to_its_content(deleted: set[int], inserted: list[int])
 
 
 def test_a_hunk_ends_at_the_line() -> None:
-    """With three lines before it, and a header of its own."""
+    """The hunk of a comment has at most three lines before its line, and a header with its own counts."""
     new = [*OLD[:9], b"ten", b"eleven", *OLD[10:]]
     assert hunk_around(joined(OLD), joined(new), 11, is_old_side=False) == (
         "@@ -9,2 +9,3 @@\n 9\n-10\n+ten\n+eleven"
@@ -36,7 +36,7 @@ def test_a_hunk_ends_at_the_line() -> None:
 
 
 def test_a_line_without_a_change_is_shown_as_it_is() -> None:
-    """Its number on the other side is that of the same content."""
+    """The hunk of an unchanged line has context only, with the line numbers of both sides."""
     new = [b"zero", *OLD]
     assert hunk_around(joined(OLD), joined(new), 25, is_old_side=False) == (
         "@@ -21,4 +22,4 @@\n 21\n 22\n 23\n 24"
@@ -46,12 +46,12 @@ def test_a_line_without_a_change_is_shown_as_it_is() -> None:
 
 
 def test_long_lines_are_cut() -> None:
-    """A hunk is text to look at."""
+    """A line of 5000 characters is cut in a hunk, which is only for display."""
     assert len(hunk_around(b"", b"x" * 5000 + b"\n", 1, is_old_side=False)) < 1100
 
 
 def test_the_lines_of_a_file_are_counted() -> None:
-    """With and without a line break at its end; an empty one has one to comment on."""
+    """A final line break starts no new line, and an empty file has one line to comment on."""
     assert FileAt("a", "", b"a\nb\n").has_line(2)
     assert FileAt("a", "", b"a\nb").has_line(2)
     assert not FileAt("a", "", b"a\nb\n").has_line(3)

@@ -1,4 +1,4 @@
-"""Refs as they are written to a local copy."""
+"""Writing refs and HEAD to a local copy."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def written(repo: Repo) -> dict[bytes, str]:
 
 @pytest.mark.parametrize("count", [1, MANY - 1, MANY])
 def test_refs_are_created_moved_and_deleted(repo: Repo, count: int) -> None:
-    """Few by the library, many by one process of git."""
+    """Refs are written the same way in small numbers, by the library, and in large ones, by git."""
     old, new = oracle.line(repo.folder, "rev-parse", "main~1"), oracle.line(repo.folder, "rev-parse", "main")
     names = [f"refs/heads/b{number:03}" for number in range(count)]
     before = written(repo)
@@ -40,7 +40,7 @@ def test_refs_are_created_moved_and_deleted(repo: Repo, count: int) -> None:
 
 
 def test_a_name_that_becomes_free_can_be_a_folder_at_once(repo: Repo) -> None:
-    """Deletions come first, whatever their order."""
+    """A branch can be deleted and replaced by one below its name in the same update."""
     head = oracle.line(repo.folder, "rev-parse", "main")
     write_refs(repo, {"refs/heads/a": head})
     write_refs(repo, {"refs/heads/a/b": head, "refs/heads/a": None})
@@ -48,21 +48,21 @@ def test_a_name_that_becomes_free_can_be_a_folder_at_once(repo: Repo) -> None:
 
 
 def test_a_name_that_is_not_utf8_is_written(repo: Repo) -> None:
-    """Its bytes are those that were pushed."""
+    """A ref name that is not UTF-8 is written with its original bytes."""
     head = oracle.line(repo.folder, "rev-parse", "main")
     write_refs(repo, {"refs/heads/caf\udce9": head, "refs/heads/x": head})
     assert {b"refs/heads/caf\xe9", b"refs/heads/x"} <= written(repo).keys()
 
 
 def test_a_ref_whose_lock_was_left_is_an_error(repo: Repo) -> None:
-    """The copy is made anew then."""
+    """A lock file that is left over raises `GitError`."""
     (repo.folder / "refs" / "heads" / "main.lock").write_bytes(b"")
     with pytest.raises(GitError):
         write_refs(repo, {"refs/heads/main": oracle.line(repo.folder, "rev-parse", "main~1")})
 
 
 def test_head_names_a_branch_whether_or_not_it_exists(repo: Repo) -> None:
-    """Also one that it names already."""
+    """HEAD can be set to a branch that does not exist, and again to the branch it names already."""
     for name in ("trunk", "trunk", "main"):
         set_head(repo, name)
         assert refs.head(repo) == name

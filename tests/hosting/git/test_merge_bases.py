@@ -1,4 +1,4 @@
-"""Best common ancestors, compared with those that git finds."""
+"""Merge bases, compared with `git merge-base`."""
 
 import tempfile
 from itertools import combinations_with_replacement
@@ -17,7 +17,7 @@ from tests.hosting.git.oracle import git
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=histories())
 def test_merge_bases_equal_those_of_git(steps: list[Step]) -> None:
-    """For every pair of commits, also across roots, criss-cross merges and wrong clocks."""
+    """Merge bases equal those of git across roots, criss-cross merges and commits with wrong clocks."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "1.git")
         ids = write(folder, steps)
@@ -38,7 +38,7 @@ def make_linear_history(length: int) -> list[Step]:
 
 
 def test_git_computes_a_distant_merge_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many commits it is faster; both give the same answer."""
+    """Above a limit of commits, `git merge-base` is called instead, with the same result."""
     folder = tmp_path / "1.git"
     ids = write(folder, make_linear_history(20))
     repo = open_repository(folder)
@@ -49,7 +49,7 @@ def test_git_computes_a_distant_merge_base(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_unrelated_histories_have_no_base(tmp_path: Path) -> None:
-    """Nor has a commit one with something that is no commit."""
+    """Unrelated commits have no merge base; an id that is not a commit raises `NoSuchObject`."""
     folder = tmp_path / "1.git"
     one, other = write(folder, [Step((), 0, {b"a": b"1"}), Step((), 10, {})])
     repo = open_repository(folder)

@@ -1,4 +1,4 @@
-"""Merges of every style, held against what git itself makes of them in a working copy."""
+"""Merges, squashes and rebases, compared with those of git in a working copy."""
 
 import tempfile
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ NAMES = [b"a", b"b", b"dir/a", b"dir/b", b"dir/deep/c", b"other/d", b"e", b"caf\
 
 @dataclass(frozen=True)
 class Drawn:
-    """A history with two branches to merge, by the numbers of their last commits."""
+    """A random history with two branches to merge, by the numbers of their last commits."""
 
     steps: list[Step]
     base: int
@@ -72,7 +72,7 @@ def without_conflicting_paths(files: dict[bytes, bytes | None]) -> dict[bytes, b
 
 
 class WorkingCopy:
-    """A working copy of a bare repository, in which git itself merges."""
+    """A working copy of a bare repository, in which git merges."""
 
     def __init__(self, bare: Path, folder: Path) -> None:
         self.git = Git(folder)
@@ -80,7 +80,7 @@ class WorkingCopy:
         self.git("config", "core.quotePath", "false")
 
     def conflicts(self) -> set[str]:
-        """Return the files with conflicts; one beside a directory is called by the name of its side too."""
+        """Return the files with conflicts, without the suffix that git adds to a file beside a directory."""
         names = self.git("diff", "--name-only", "--diff-filter=U", "-z").split("\0")
         return {name.partition("~")[0] for name in names if name}
 
@@ -128,14 +128,14 @@ def rebased(draft: Draft, base: str, head: str) -> list[list[str]] | set[str]:
 
 
 def is_ancestor_of(draft: Draft, commit: str, other: str) -> bool:
-    """Tell whether a commit is in the history of another one; one of the draft is not."""
+    """Return whether a commit is an ancestor of another; a commit that is only in the draft is not."""
     return draft.repo.header(commit) is not None and is_ancestor(draft.repo, commit, other)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=branches())
 def test_every_merge_style_equals_that_of_git(drawn: Drawn) -> None:
-    """Tree for tree, with the same authors and messages, and the same files in conflict."""
+    """Each style gives the trees, authors, messages and conflicts of git."""
     with tempfile.TemporaryDirectory() as scratch:
         bare = Path(scratch, "bare.git")
         ids = write(bare, drawn.steps)
@@ -171,7 +171,7 @@ ROOT = Step((), 0, {b"a": WHOLE, b"b": b"b\n", b"dir/c": b"c\n"})
     ],
 )
 def test_rare_histories_merge_like_git(tmp_path: Path, steps: list[Step]) -> None:
-    """The last two commits are merged, either into the other."""
+    """Renames, emptied directories and reverted changes merge as in git, in both directions."""
     ids = write(tmp_path / "bare.git", steps)
     compare_styles(tmp_path / "bare.git", tmp_path / "work", ids[-2], ids[-1])
     compare_styles(tmp_path / "bare.git", tmp_path / "again", ids[-1], ids[-2])
@@ -238,7 +238,7 @@ def work(tmp_path: Path) -> Git:
     ],
 )
 def test_a_merge_check_tells_whether_two_commits_merge(work: Git, base: str, head: str, *, clean: bool) -> None:
-    """Ahead, behind, apart and with nothing in common; nothing is written for finding out."""
+    """Commits ahead, behind and diverged merge, unrelated ones do not, and the check writes no object."""
     folder = work.folder / ".git"
     before = sorted(path for path in (folder / "objects").rglob("*"))
     repo = open_repository(folder)
@@ -248,7 +248,7 @@ def test_a_merge_check_tells_whether_two_commits_merge(work: Git, base: str, hea
 
 
 def test_a_slow_merge_is_ended(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It counts as not mergeable, and is tried again the next time."""
+    """A merge that times out counts as not mergeable, and the next check runs it again."""
     repo = open_repository(work.folder / ".git")
     ids = [work("rev-parse", name) for name in ("main", "same")]
 
@@ -264,7 +264,7 @@ def test_a_slow_merge_is_ended(work: Git, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_merge_without_common_files_starts_no_process(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Directory entries are all that is needed."""
+    """Changes of different files are merged from tree entries alone, with two new objects."""
     repo = open_repository(work.folder / ".git")
     base, head = (work("rev-parse", name) for name in ("main", "other"))
 
@@ -282,7 +282,7 @@ def test_a_merge_without_common_files_starts_no_process(work: Git, monkeypatch: 
 
 
 def test_a_rebase_keeps_authors_and_names_the_committer(work: Git) -> None:
-    """Signatures and encodings do not survive it; what people wrote does."""
+    """A rebase keeps author, time and message in UTF-8 and sets the committer."""
     work("checkout", "-q", "other")
     work("config", "i18n.commitEncoding", "ISO-8859-1")
     (work.folder / "c").write_text("more\n")
@@ -302,7 +302,7 @@ def test_a_rebase_keeps_authors_and_names_the_committer(work: Git) -> None:
 
 
 def test_a_rebase_leaves_commits_on_top_of_base_alone(work: Git) -> None:
-    """Their ids and signatures stay; only a merge commit is added when one is asked for."""
+    """Commits that follow base keep their ids; a rebase merge adds only the merge commit."""
     repo = open_repository(work.folder / ".git")
     base, head = work("rev-parse", "main~1"), work("rev-parse", "main")
     draft = Draft(repo)
@@ -329,7 +329,7 @@ def test_a_rebase_merge_joins_the_replayed_commits(work: Git) -> None:
 
 
 def test_merged_and_unrelated_heads_are_refused(work: Git) -> None:
-    """Each with an error of its own, in all styles."""
+    """A merged head raises `NothingToMerge`, an unrelated one `UnrelatedHistories`, in all styles."""
     repo = open_repository(work.folder / ".git")
     main, older, alone = (work("rev-parse", name) for name in ("main", "main~1", "alone"))
     for add in (add_merge_commit, add_squash, add_rebase_merge):
@@ -342,7 +342,7 @@ def test_merged_and_unrelated_heads_are_refused(work: Git) -> None:
 
 
 def test_a_change_that_base_has_too_is_left_out_of_a_rebase(work: Git) -> None:
-    """As `git rebase` does; with nothing left there is nothing to merge."""
+    """A commit that base has already is dropped, and a rebase without remaining commits is refused."""
     work("checkout", "-q", "main")
     work("cherry-pick", "other")
     repo = open_repository(work.folder / ".git")
@@ -353,7 +353,7 @@ def test_a_change_that_base_has_too_is_left_out_of_a_rebase(work: Git) -> None:
 
 
 def test_a_rebase_is_bounded(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the number of commits, and in time."""
+    """A rebase is refused above a number of commits and ended after a number of seconds."""
     work("checkout", "-q", "other")
     work.commit("b", "newer\n")
     repo = open_repository(work.folder / ".git")
@@ -368,7 +368,7 @@ def test_a_rebase_is_bounded(work: Git, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_merge_that_writes_too_much_is_refused(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The merged contents are held in memory."""
+    """Merged contents are kept in memory, so that a merge above the size limit is refused."""
     work("checkout", "-q", "-b", "end", "main~1")
     work.commit("a", "1\n2\n3\nend\n")
     work("checkout", "-q", "-b", "start", "main~1")

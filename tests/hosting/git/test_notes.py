@@ -1,4 +1,4 @@
-"""Notes are found however many folders git splits their ids into."""
+"""Git notes at each depth of fan-out."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.mark.parametrize("folders", [0, 1, 2, 3])
 def test_a_note_is_found_in_every_fan_out(tmp_path: Path, folders: int) -> None:
-    """Git uses more folders when there are more notes."""
+    """A note is found at each depth of folders, which git increases with the number of notes."""
     run(None, "init", "-q", "--bare", str(tmp_path))
     assert note_about(open_repository(tmp_path), COMMIT) is None
     cut = 2 * folders

@@ -1,4 +1,4 @@
-"""Packs: what the service writes, git reads, and the other way round."""
+"""Reading, writing and merging packs, compared with git."""
 
 import subprocess
 from pathlib import Path
@@ -33,7 +33,7 @@ def repository(tmp_path: Path) -> Path:
 
 @given(blobs)
 def test_packed_objects_are_read_unchanged(objects: list[PackedObject]) -> None:
-    """In their order, whatever they hold."""
+    """Objects with any content are read from a pack in the order they were written in."""
     pack = encode_pack(objects)
     assert decode_pack(pack) == objects
     assert object_count(pack) == len(objects)
@@ -41,14 +41,14 @@ def test_packed_objects_are_read_unchanged(objects: list[PackedObject]) -> None:
 
 @given(st.lists(blobs, min_size=1, max_size=4))
 def test_a_merged_pack_has_the_objects_of_all(several: list[list[PackedObject]]) -> None:
-    """One after the other."""
+    """The objects of the packs follow each other in the order of the packs."""
     merged = merge_packs([encode_pack(objects) for objects in several])
     assert decode_pack(merged) == [entry for objects in several for entry in objects]
 
 
 @given(st.integers(0, 2**40))
 def test_the_size_of_an_entry_is_written_in_seven_bits_a_byte(size: int) -> None:
-    """After four in the first, as git reads it."""
+    """The first byte has four bits of the size, each further one seven, as in the pack format of git."""
     header = entry_header("tree", size)
     read, shift = header[0] & 0x0F, 4
     for byte in header[1:]:
@@ -60,7 +60,7 @@ def test_the_size_of_an_entry_is_written_in_seven_bits_a_byte(size: int) -> None
 
 
 def test_git_reads_a_pack(repository: Path) -> None:
-    """With the ids it computes itself, however large an object is."""
+    """`git index-pack` accepts a pack and finds its objects of all sizes under the computed ids."""
     objects = [PackedObject("blob", content) for content in (b"", b"a", b"x" * 15, b"y" * 16, bytes(300_000))]
     pack = encode_pack(objects)
     printed = run(repository, "index-pack", "--stdin", "--strict", input=pack)
@@ -70,7 +70,7 @@ def test_git_reads_a_pack(repository: Path) -> None:
 
 
 def test_a_pack_with_deltas_is_decoded_by_git(repository: Path) -> None:
-    """One without is read here."""
+    """A pack without deltas is decoded in Python, and one with deltas gives None, so that git decodes it."""
     ids = [
         run(repository, "hash-object", "-w", "--stdin", input=b"line\n" * 2000 + b"%d" % number).decode()
         for number in range(3)
@@ -84,7 +84,7 @@ def test_a_pack_with_deltas_is_decoded_by_git(repository: Path) -> None:
 
 @pytest.mark.parametrize("place", [0, 8, 12, 14, -1])
 def test_a_damaged_pack_is_refused(place: int) -> None:
-    """Wherever the damage is: the checksum covers all of it."""
+    """A changed byte anywhere in a pack is detected by its checksum."""
     pack = bytearray(encode_pack([PackedObject("blob", b"abc" * 100)]))
     pack[place] ^= 0xFF
     with pytest.raises(GitDamaged):
@@ -95,7 +95,7 @@ def test_a_damaged_pack_is_refused(place: int) -> None:
 
 @pytest.mark.parametrize("size", [0, 4, 11, 20, 40])
 def test_a_truncated_pack_is_refused(size: int) -> None:
-    """Also one that is too short to say how many objects it holds: it must not be taken for an empty one."""
+    """A pack that ends early is refused and never taken for an empty one, even without its object count."""
     pack = encode_pack([PackedObject("blob", b"abc" * 100)])[:size]
     for read in (decode_pack, lambda one: merge_packs([one])):
         with pytest.raises(GitDamaged):
@@ -103,6 +103,6 @@ def test_a_truncated_pack_is_refused(size: int) -> None:
 
 
 def test_an_id_is_the_one_git_computes() -> None:
-    """Of its kind, size and content."""
+    """The id of a blob equals the output of `git hash-object`."""
     completed = subprocess.run(["git", "hash-object", "--stdin"], input=b"hello", capture_output=True, check=True)
     assert object_id("blob", b"hello") == completed.stdout.decode().strip()

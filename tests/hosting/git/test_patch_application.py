@@ -1,4 +1,4 @@
-"""Applying patches to trees, against what git itself makes of them."""
+"""Applying patches, such as those of `git diff-tree`, to trees."""
 
 import subprocess
 from pathlib import Path
@@ -40,7 +40,7 @@ def write_tree(folder: Path, files: dict[str, bytes]) -> str:
 
 
 def diff(folder: Path, old: str, new: str, *options: str) -> bytes:
-    """Return what git writes as the difference of two trees."""
+    """Return the patch between two trees that `git diff-tree` writes."""
     command = ["git", "-C", str(folder), "diff-tree", "-r", "-p", "--binary", *options, old, new]
     return subprocess.run(command, capture_output=True, check=True).stdout
 
@@ -53,7 +53,7 @@ Files = st.dictionaries(st.sampled_from("abcde"), st.binary(max_size=40), max_si
 def test_a_patch_of_two_trees_makes_one_of_the_other(
     folder: Path, old: dict[str, bytes], new: dict[str, bytes], option: str
 ) -> None:
-    """Text and binary, added, changed, renamed and deleted."""
+    """Additions, changes, renames and deletions of text and binary files give the files of the new tree."""
     trees = write_tree(folder, old), write_tree(folder, new)
     patch = diff(folder, *trees, *([option] if option else []))
     if not patch:
@@ -73,7 +73,7 @@ def repository(folder: Path) -> tuple[Repo, str]:
 
 
 def test_nothing_is_written_to_the_repository(folder: Path) -> None:
-    """And an empty tree can be patched."""
+    """A patch of an empty tree gives the new file without writing its blob to the repository."""
     patch = b"diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+never-written\n"
     patched_files = apply_patch(open_repository(folder), None, patch, most_bytes=MOST)
     assert patched_files == [PatchedFile("n", None, 0o100755, b"never-written\n")]
@@ -102,14 +102,14 @@ def hunk(old: str, new: str, path: str = "a") -> bytes:
     ],
 )
 def test_a_patch_that_does_not_apply_is_refused_with_a_reason(folder: Path, patch: bytes, message: str) -> None:
-    """In git's words."""
+    """A patch that does not apply is refused with the message of git; copies and submodules are refused too."""
     repo, tree = repository(folder)
     with pytest.raises(FileRefused, match=message):
         apply_patch(repo, tree, patch, most_bytes=MOST)
 
 
 def test_a_patch_that_is_too_large_is_refused(folder: Path) -> None:
-    """By the number of files, by what is there, by what a binary change declares, and by what comes of it."""
+    """A patch is limited by its files, by the old and new content, and by the size a binary change declares."""
     repo, tree = repository(folder)
     new = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
     many = "".join(new.format(number) for number in range(MOST_FILES + 1)).encode()

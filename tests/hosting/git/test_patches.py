@@ -1,4 +1,4 @@
-"""What differs between two trees, held against `git diff`."""
+"""Patches between two trees, compared with `git diff`."""
 
 import subprocess
 from pathlib import Path
@@ -16,14 +16,14 @@ texts = st.lists(st.sampled_from([b"a\n", b"b\n", b"\n", b"+ a\n", b"@@\n", b"\x
 
 
 def written(hunks: list[Hunk]) -> list[str]:
-    """Write hunks the way git does."""
+    """Return the lines of hunks with their signs, as in `git diff`."""
     return [f"{line.sign}{line.text}" for hunk in hunks for line in hunk.lines if line.sign != "\\"]
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(old=texts, new=texts)
 def test_lines_equal_those_of_git_diff(tmp_path: Path, old: list[bytes], new: list[bytes]) -> None:
-    """In the same order, with the same signs, whatever the text is."""
+    """The lines of a diff have the order and the signs of `git diff --text` for any content."""
     (tmp_path / "old").write_bytes(b"".join(old))
     (tmp_path / "new").write_bytes(b"".join(new))
     command = ["git", "diff", "--no-index", "--text", str(tmp_path / "old"), str(tmp_path / "new")]
@@ -36,7 +36,7 @@ def test_lines_equal_those_of_git_diff(tmp_path: Path, old: list[bytes], new: li
 
 
 def test_numbers_are_those_of_both_sides() -> None:
-    """And a missing last line end is a remark."""
+    """Lines are numbered on both sides, and a missing final line break is a line with a backslash."""
     (hunk,), more = hunks_between(b"a\nb\nc", b"a\nx\nc\n", most=100)
     assert not more
     assert hunk.lines == (
@@ -50,7 +50,7 @@ def test_numbers_are_those_of_both_sides() -> None:
 
 
 def test_a_long_difference_is_cut() -> None:
-    """At so many lines, inside a hunk or between two."""
+    """A diff is cut at a number of lines, within a hunk or between two hunks."""
     old, new = b"".join(b"%d\n" % n for n in range(200)), b"".join(b"%d\n" % (n + n // 100) for n in range(200))
     hunks, more = hunks_between(old, new, most=5)
     assert more
@@ -61,7 +61,7 @@ def test_a_long_difference_is_cut() -> None:
 
 
 def test_files_come_with_their_renames_and_counts(folder: Path) -> None:
-    """Added, removed, changed, renamed, of another mode, and without lines; under any name."""
+    """Files of any name and change have their status, old path and line counts."""
     odd = b'odd "\n\t\xff'
     first = commit(
         folder,
@@ -113,7 +113,7 @@ def test_files_come_with_their_renames_and_counts(folder: Path) -> None:
 
 
 def test_large_files_are_not_compared(folder: Path) -> None:
-    """Whoever waits for a page would wait too long."""
+    """A large file has no hunks, because computing them would take too long for a page."""
     at = commit(folder, {b"large": b"line\n" * 300_000})
     repo = open_repository(folder)
     (file,) = diff_trees(repo, None, read_commit(repo, at).tree).files
@@ -122,7 +122,7 @@ def test_large_files_are_not_compared(folder: Path) -> None:
 
 
 def test_patches_of_two_repositories_are_cached_apart(tmp_path: Path) -> None:
-    """Answers are kept for each by itself."""
+    """A cached diff of one repository is not returned for another one."""
     for name in ("one", "two"):
         folder = new_repository(tmp_path / f"{name}.git")
         at = commit(folder, {name.encode(): b"x\n"})

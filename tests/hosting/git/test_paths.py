@@ -1,4 +1,4 @@
-"""Whatever path we take, git takes as well."""
+"""Validation of file paths, compared with git."""
 
 import os
 import posixpath
@@ -45,7 +45,7 @@ PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
     [("a", "a"), ("/a/", "a"), ("a//b", "a/b"), ("./a/./b", "a/b"), ("a/../b", "b"), ("../../a", "a"), ("..", "")],
 )
 def test_a_path_is_normalized(given: str, wanted: str) -> None:
-    """Dots and slashes lead where they would on a disk, never above the root."""
+    """`.`, `..` and repeated slashes are resolved, and `..` never leads above the root."""
     assert paths.clean(given) == wanted
 
 
@@ -53,20 +53,20 @@ def test_a_path_is_normalized(given: str, wanted: str) -> None:
     "path", [".git", ".GIT/x", "a/.gIt", "git~1", ".git . .", ".git:x", ".git:\nx", "a\\.git", ".\u200cgit"]
 )
 def test_disguised_names_of_dot_git_are_refused(path: str) -> None:
-    """In any case, with ignored code points, shortened, with dots and spaces at the end, and as a stream."""
+    """Names that Windows or macOS would take for `.git` are refused: other case, short names, streams."""
     assert not paths.may_hold_file(path)
 
 
 @pytest.mark.parametrize("path", ["a\nb", "a\n", "\t", "a/\x01/b", "\x7f", "a\r", "\x1b[31m"])
 def test_control_characters_except_nul_are_accepted(path: str) -> None:
-    """Git takes them all, and NUL ends a name."""
+    """Control characters are valid in paths, as in git, and NUL is not."""
     assert paths.may_hold_file(path)
     assert not paths.may_hold_file(f"{path}\0")
 
 
 @pytest.mark.parametrize("path", [".gitignore", ".github/x", "git", "agit~1", "git~2", ".gitx", "a.git", "x\\y"])
 def test_names_similar_to_dot_git_are_accepted(path: str) -> None:
-    """They are files like any other."""
+    """Names like `.gitignore` and `git~2`, which no system takes for `.git`, are valid."""
     assert paths.may_hold_file(path)
 
 
@@ -78,7 +78,7 @@ def test_names_similar_to_dot_git_are_accepted(path: str) -> None:
     ],
 )
 def test_files_that_git_reads_must_be_plain_files(name: str) -> None:
-    """No link and no directory may stand in its place, also under the names NTFS gives it."""
+    """`.gitmodules` and `.gitattributes` may not be links or directories, under any NTFS or HFS+ name."""
     assert paths.may_hold_file(f"a/{name}")
     assert not paths.may_hold_file(f"a/{name}/b")
     assert not paths.may_hold_link(f"a/{name}")
@@ -86,7 +86,7 @@ def test_files_that_git_reads_must_be_plain_files(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["modules", "gitmod~5", "gift~2", "~1", ".gitignore", ".gitmodules2"])
 def test_other_names_are_not_special(name: str) -> None:
-    """They only resemble what git reads."""
+    """Names that only resemble `.gitmodules` may be links and directories."""
     assert paths.may_hold_file(f"a/{name}/b")
     assert paths.may_hold_link(f"a/{name}")
 
@@ -96,7 +96,7 @@ def test_other_names_are_not_special(name: str) -> None:
 )
 @given(st.lists(PATHS, min_size=1, max_size=8))
 def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
-    """`update-index` with all its protections on takes the path, and a strict `fsck` has nothing against it."""
+    """`git update-index` with HFS and NTFS protection and `git fsck --strict` accept each valid path."""
     accepted = [cleaned for path in found if paths.may_hold_file(cleaned := paths.clean(path))]
     repo = open_repository(folder)
     blob = repo.write("blob", b"")
@@ -129,7 +129,7 @@ HFS_IGNORES = [
 
 @pytest.mark.parametrize("ignored", HFS_IGNORES, ids=ascii)
 def test_no_code_point_that_hfs_ignores_hides_dot_git(ignored: str) -> None:
-    """Wherever it stands in the name, and however often; names that only look like it stay."""
+    """An ignored code point anywhere in `.git` is refused, and other names with one are valid."""
     for name in (
         f"{ignored}.git",
         f".{ignored}git",
@@ -145,7 +145,7 @@ def test_no_code_point_that_hfs_ignores_hides_dot_git(ignored: str) -> None:
 
 @given(st.lists(st.sampled_from(["", ".", "..", "a", "b c", "...", ".gitignore"]), max_size=8).map("/".join))
 def test_a_path_is_cleaned_as_if_the_repository_were_the_root(path: str) -> None:
-    """No step leads above it."""
+    """A path is normalized as by `posixpath.normpath`, and one that becomes empty is malformed."""
     expected = posixpath.normpath("//" + path).lstrip("/")
     if path and not expected:
         with pytest.raises(PathRefused, match="malformed"):
@@ -156,7 +156,7 @@ def test_a_path_is_cleaned_as_if_the_repository_were_the_root(path: str) -> None
 
 @pytest.mark.parametrize("path", [".git", "a/.GIT", ".Git/config", "./.git", "/", ".", "a/.."])
 def test_an_impossible_path_is_refused(path: str) -> None:
-    """Git's own folder in any spelling, and what says something but leads nowhere."""
+    """A path with `.git` in any case and a path that leads to the root are refused with a message."""
     with pytest.raises(PathRefused) as excinfo:
         requested_path(path)
     assert str(excinfo.value) == f"path contains a malformed path component [path: {path}]"

@@ -1,4 +1,4 @@
-"""Git commands that run while their output is sent."""
+"""Asynchronous git processes: streamed output, timeouts, cancellation and file descriptors."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ def shell(script: str) -> tuple[str, str, str]:
 
 
 def alive(pid: int) -> bool:
-    """Tell whether a process runs or waits to be collected."""
+    """Return whether a process runs or is a zombie."""
     return Path(f"/proc/{pid}").exists()
 
 
@@ -43,7 +43,7 @@ def count_descriptors() -> int:
 
 @LOOPS
 def test_output_is_streamed(bare: Path, loop: type[asyncio.AbstractEventLoop]) -> None:
-    """The first line is there while the command still runs; ending early ends all of it, and no zombie stays."""
+    """Output arrives while the command runs, and closing the stream ends the command and its children."""
 
     async def play() -> None:
         output = stream(bare, *shell("echo $$; sleep 600 & echo $!; wait"))
@@ -61,7 +61,7 @@ def test_output_is_streamed(bare: Path, loop: type[asyncio.AbstractEventLoop]) -
 
 @LOOPS
 def test_a_failure_comes_after_the_output(bare: Path, loop: type[asyncio.AbstractEventLoop]) -> None:
-    """With the exit code, and the end of what the command complained of."""
+    """The error of a failed command follows its output and has its exit code and the end of its stderr."""
 
     async def play() -> None:
         got = []
@@ -80,7 +80,7 @@ def test_a_failure_comes_after_the_output(bare: Path, loop: type[asyncio.Abstrac
 
 
 def test_a_command_without_progress_is_ended(bare: Path) -> None:
-    """Patience is counted from the last output."""
+    """The idle timeout starts with the last output."""
 
     async def play() -> None:
         with pytest.raises(GitTimedOut, match=r"made no progress for 0\.3 seconds"):
@@ -112,7 +112,7 @@ def test_cancelling_ends_the_command(bare: Path) -> None:
 
 @LOOPS
 def test_a_command_gets_its_descriptors_and_no_others(bare: Path, loop: type[asyncio.AbstractEventLoop]) -> None:
-    """What it was given is at 3 and up; nothing of the service is passed on."""
+    """Passed descriptors are numbered from 3, and an inheritable socket of the service is not inherited."""
 
     async def play() -> None:
         with (bare / "HEAD").open("rb") as head, socket.socket() as listening:
@@ -132,7 +132,7 @@ def test_a_command_gets_its_descriptors_and_no_others(bare: Path, loop: type[asy
 
 
 def test_a_limit_is_set_before_input_is_written(bare: Path) -> None:
-    """What it starts once it has read something is bound by it too."""
+    """The resource limit is set before the command can read input and start other processes."""
 
     async def play() -> None:
         limits = {resource.RLIMIT_CPU: 77}
@@ -147,7 +147,7 @@ def test_a_limit_is_set_before_input_is_written(bare: Path) -> None:
 
 
 def test_no_file_descriptor_leaks(bare: Path) -> None:
-    """After many commands the service has as many descriptors open as before."""
+    """The process has no more open file descriptors after 20 commands than after the first."""
 
     async def play() -> None:
         async for _ in stream(bare, "version"):
@@ -164,7 +164,7 @@ def test_no_file_descriptor_leaks(bare: Path) -> None:
 
 @LOOPS
 def test_a_file_descriptor_is_closed_once(loop: type[asyncio.AbstractEventLoop]) -> None:
-    """Closed twice, its number may belong to another thread the second time."""
+    """A second close could close a descriptor of another thread that has the same number."""
 
     async def play() -> None:
         reads, writes = os.pipe()

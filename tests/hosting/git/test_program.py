@@ -1,4 +1,4 @@
-"""Running the git program."""
+"""Running the git program: its environment, errors, timeouts and version."""
 
 import os
 import stat
@@ -21,21 +21,21 @@ def bare(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def find_git_again() -> Iterator[None]:
-    """Make the program be looked for anew, in this test and after it."""
+    """Clear the cached path of git before and after the test."""
     program.find_git.cache_clear()
     yield
     program.find_git.cache_clear()
 
 
 def test_the_output_of_git_is_returned(bare: Path) -> None:
-    """Standard input goes in, standard output comes back."""
+    """The given bytes are the standard input of git, and its standard output is returned."""
     oid = program.run(bare, "hash-object", "-w", "--stdin", input=b"hello\n").decode().strip()
     assert oid == "ce013625030ba8dba906f756967f9e9ca394464a"
     assert program.run(bare, "cat-file", "blob", oid) == b"hello\n"
 
 
 def test_no_environment_variable_is_inherited(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither variables nor a home folder of whoever started the service reach git."""
+    """Environment variables and the home folder of the service do not reach git."""
     (tmp_path / ".gitconfig").write_text("[user]\n\tname = Mallory\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'user.name=Mallory'")
@@ -48,7 +48,7 @@ def test_no_environment_variable_is_inherited(bare: Path, tmp_path: Path, monkey
 
 
 def test_an_error_has_the_command_and_its_stderr(bare: Path) -> None:
-    """The message can be logged; what git printed, which may quote a client, is kept beside it."""
+    """The message is safe to log; the stderr of git, which may quote a client, is an attribute."""
     with pytest.raises(GitFailed) as excinfo:
         program.run(bare, "cat-file", "blob", "0" * 40)
     assert str(excinfo.value) == "git cat-file failed with exit code 128"
@@ -57,13 +57,13 @@ def test_an_error_has_the_command_and_its_stderr(bare: Path) -> None:
 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(bare: Path, tmp_path: Path) -> None:
-    """The time is up for the command's children as well: the pipe they hold is closed."""
+    """The timeout also applies to a child process that keeps the output pipe open."""
     with pytest.raises(GitTimedOut, match=r"timed out after 0\.2 seconds"):
         program.run(bare, "-c", "alias.nap=!sleep 60; true", "nap", timeout=0.2)
 
 
 def test_a_missing_git_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, find_git_again: None) -> None:
-    """Without git there is an error that says so."""
+    """A search for git without the program on the PATH raises an error that says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitMissing, match="not installed"):
         program.find_git()
@@ -76,7 +76,7 @@ def test_a_missing_git_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_an_unsupported_version_of_git_is_refused(
     said: str, problem: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, find_git_again: None
 ) -> None:
-    """One that is too old, or something else of the same name, is named with what is needed."""
+    """An old git, or another program of that name, is an error that states the required version."""
     fake = tmp_path / "git"
     fake.write_text(f"#!/bin/sh\necho {said}\n")
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)

@@ -1,4 +1,4 @@
-"""Looking at a push before it happens."""
+"""Inspection of a push in quarantine: fast-forwards, changed paths, new commits and ref names."""
 
 from pathlib import Path
 
@@ -26,12 +26,12 @@ def work(tmp_path: Path) -> Client:
 
 
 def push(work: Client) -> Push:
-    """Look at the repository as if it were in quarantine."""
+    """Return a push whose quarantine is the repository itself."""
     return Push(work.folder / ".git", (), {})
 
 
 def test_an_update_that_keeps_history_is_a_fast_forward(work: Client) -> None:
-    """Forward keeps it, backward and sideways do not; new keeps, deleted does not."""
+    """New refs and descendants are fast-forwards; ancestors, diverged commits and deletions are not."""
     old, new, side = work.head("main~1"), work.head("main"), work.head("side")
     changes = [(old, new), (new, new), (ZERO, new), (new, old), (new, side), (new, ZERO)]
     stored = [push(work).is_fast_forward(RefUpdate("refs/heads/x", *change)) for change in changes]
@@ -39,7 +39,7 @@ def test_an_update_that_keeps_history_is_a_fast_forward(work: Client) -> None:
 
 
 def test_replacing_a_tag_of_a_blob_is_not_a_fast_forward(work: Client) -> None:
-    """What is no commit has no history to go forward in."""
+    """A blob has no history, so that an update from one is forced, and it has no paths or commits."""
     blob = work.head("main:first.txt")
     assert not push(work).is_fast_forward(RefUpdate("refs/tags/x", blob, work.head("main")))
     assert push(work).changed_paths(RefUpdate("refs/tags/x", ZERO, blob)) == set()
@@ -47,7 +47,7 @@ def test_replacing_a_tag_of_a_blob_is_not_a_fast_forward(work: Client) -> None:
 
 
 def test_changed_paths_are_those_that_differ(work: Client) -> None:
-    """A new branch is compared with where it left its base, or with nothing; deleting changes no path."""
+    """A new branch is compared with its merge base or with the empty tree; a deletion changes no path."""
     main, side = work.head("main"), work.head("side")
     snowman = "side/\N{SNOWMAN}.txt"
     here = push(work)
@@ -63,7 +63,7 @@ def test_changed_paths_are_those_that_differ(work: Client) -> None:
 
 
 def test_a_moved_file_changes_both_paths(work: Client) -> None:
-    """Protecting a path protects it from being moved away, too."""
+    """A move changes the old and the new path, so that a protected path cannot be moved away."""
     old = work.head()
     work.git("mv", "first.txt", "renamed.txt")
     work.git("commit", "--quiet", "--message", "move")
@@ -72,7 +72,7 @@ def test_a_moved_file_changes_both_paths(work: Client) -> None:
 
 
 def test_new_commits_are_listed(work: Client) -> None:
-    """Between old and new, or, for a new reference, those no reference had; an option-like name is no option."""
+    """Commits between old and new are listed; for a new ref, those that no other ref reaches."""
     here = push(work)
     main, side = work.head("main"), work.head("side")
     assert here.commits(RefUpdate("refs/heads/x", main, side)) == [side]
@@ -86,7 +86,7 @@ def test_new_commits_are_listed(work: Client) -> None:
 
 
 def test_an_annotated_tag_is_peeled_to_its_commit(work: Client) -> None:
-    """Through the tag, the paths and commits are those of what it names."""
+    """A tag object leads to its commit, and an option in place of an id to none."""
     work.git("tag", "--annotate", "--message", "x", "v1")
     assert push(work).commit(work.head("v1")) == work.head()
     assert push(work).commit("--all") is None
@@ -123,7 +123,7 @@ REFUSED_NAMES = [
 
 @pytest.mark.parametrize("name", REFUSED_NAMES)
 def test_names_that_cannot_be_pushed_to_are_refused(name: str) -> None:
-    """Each by itself and with a reason; the others go through."""
+    """An invalid ref name is refused without the other refs of the push."""
     ref_update = RefUpdate("refs/heads/kept", ZERO, "1" * 40)
     refused = refused_names((ref_update, RefUpdate(name, ZERO, "1" * 40)))
     assert [refusal.ref for refusal in refused] == [name]
@@ -145,13 +145,13 @@ def test_names_that_cannot_be_pushed_to_are_refused(name: str) -> None:
     ],
 )
 def test_every_other_name_can_be_pushed_to(name: str) -> None:
-    """Whatever folder of refs somebody uses."""
+    """Refs of any other namespace, also those with bytes that are not UTF-8, are not refused."""
     assert refused_names([RefUpdate(name, ZERO, "1" * 40)]) == []
 
 
 @pytest.mark.parametrize("name", ["refs/heads/HEAD", "refs/tags/@", "refs/heads/refs/heads/main"])
 def test_an_existing_ref_of_any_name_can_be_deleted(name: str) -> None:
-    """Earlier versions let some in."""
+    """Invalid names that earlier versions accepted can be deleted."""
     assert refused_names([RefUpdate(name, "1" * 40, ZERO)]) == []
 
 

@@ -1,4 +1,4 @@
-"""What git runs before and after references move."""
+"""The hooks of `git receive-pack`: their files, requests and reports."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ from holdfast.hosting.store.ref_updates import RefUpdate
 
 
 def test_changed_hooks_are_written_again(tmp_path: Path) -> None:
-    """Missing, changed or not runnable, they are written anew; nothing else lies beside them."""
+    """A missing, changed or non-executable hook is written again, and unknown hooks are deleted."""
     folder = tmp_path / "hooks"
     receive_hooks.install(folder)
     before = folder / "pre-receive"
@@ -27,7 +27,7 @@ def test_changed_hooks_are_written_again(tmp_path: Path) -> None:
 
 
 def test_a_rejection_message_cannot_end_the_report() -> None:
-    """Whatever a reference or a reason holds, it stays on its line."""
+    """Line breaks and control characters in a ref or a reason are removed from the report."""
     verdict = receive_hooks.verdict([PushRejection("refs/heads/a\n.\n0", "no\r\x1b[31m")])
     assert verdict.startswith(b"1\n")
     assert verdict.endswith(b"\n.\n")
@@ -37,7 +37,7 @@ def test_a_rejection_message_cannot_end_the_report() -> None:
 
 
 def pipe_with(content: bytes) -> asyncio.StreamReader:
-    """Make a pipe that has said something and ended."""
+    """Return a reader that has some content and then the end of the stream."""
     reader = asyncio.StreamReader()
     reader.feed_data(content)
     reader.feed_eof()
@@ -45,7 +45,7 @@ def pipe_with(content: bytes) -> asyncio.StreamReader:
 
 
 def test_the_request_of_the_hook_is_parsed() -> None:
-    """Lines up to the full stop; folders that are empty are none."""
+    """Changes are read up to the full stop, and empty quarantine folders are left out."""
 
     async def play() -> None:
         assert await receive_hooks.read_changes(pipe_with(b"a b refs/heads/x\n.\n")) == (
@@ -62,7 +62,7 @@ def test_the_request_of_the_hook_is_parsed() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"a b refs/heads/x\n", b"a b refs/he"])
 def test_a_truncated_report_is_an_error(content: bytes) -> None:
-    """Without its full stop, a list of changes may lack some."""
+    """A list of changes without its final full stop is refused, because changes may be missing."""
 
     async def play() -> None:
         with pytest.raises(GitError, match="in the middle"):
@@ -72,7 +72,7 @@ def test_a_truncated_report_is_an_error(content: bytes) -> None:
 
 
 def test_commands_and_options_are_read_from_packets() -> None:
-    """Whatever bytes a name has; half of them is an error."""
+    """Ref names may have any bytes; packets that end in the middle are an error."""
     output = b"000eversion=1\x000000" + b"0016a b refs/heads/\xe9x\n" + b"0000" + b"000bci.skip" + b"0000"
 
     async def play() -> None:
@@ -86,7 +86,7 @@ def test_commands_and_options_are_read_from_packets() -> None:
 
 
 def test_a_report_has_the_status_of_each_ref() -> None:
-    """The first reason counts; none holds a line's end or goes on without end."""
+    """A ref is `ok` or `ng` with its first reason, on one line of limited length."""
     changes = [RefUpdate("refs/heads/a", "1", "2"), RefUpdate("refs/heads/\udce9", "1", "2")]
     refusals = [PushRejection("refs/heads/a", "no\nok refs/heads/a"), PushRejection("refs/heads/a", "later")]
     report = receive_hooks.report(changes, refusals)

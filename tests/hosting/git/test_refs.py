@@ -1,4 +1,4 @@
-"""Branches, tags, and what a name stands for."""
+"""Branches and tags, validation of ref names, and resolution of revisions."""
 
 import subprocess
 from pathlib import Path
@@ -33,7 +33,7 @@ REFUSED += ["a//b", "a@{b", "a/", "a.", "@", "a\x00", "a\x1f", "a\x7f", "", "\ud
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_names_no_branch_can_have_are_refused(name: str) -> None:
-    """Every line of the rule has its example."""
+    """Each rule of `git check-ref-format` has an example that is refused."""
     assert not is_ref_name(name)
     with pytest.raises(RefRefused):
         check_ref_name(name)
@@ -41,13 +41,13 @@ def test_names_no_branch_can_have_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a", "a/b", "@a", "a@", "a.b", "a-b", "-a", "é", "a.locks", "{a}", "a.lock.b"])
 def test_other_names_are_accepted(name: str) -> None:
-    """The rule refuses nothing more than it says."""
+    """Names that are close to the refused ones are valid."""
     check_ref_name(name)
 
 
 @pytest.mark.parametrize("name", ["-a", "--all", "HEAD", "a..b"])
 def test_names_that_git_refuses_for_branches_are_refused(name: str) -> None:
-    """A ref may have such a name, but a branch of it would be taken for something else."""
+    """Names like `-a` and `HEAD`, which are valid refs but ambiguous as branches, are refused as by git."""
     with pytest.raises(RefRefused):
         check_new_branch(name)
     wanted = ["git", "check-ref-format", "--branch", name]
@@ -58,7 +58,7 @@ def test_names_that_git_refuses_for_branches_are_refused(name: str) -> None:
 @example("a.lock")
 @example("HEAD")
 def test_git_accepts_every_name_we_accept(name: str) -> None:
-    """And we accept every name git accepts, as far as the rule reaches."""
+    """A branch name is valid exactly if `git check-ref-format` accepts it, with the exception of `@`."""
     wanted = ["git", "check-ref-format", f"refs/heads/{name}"]
     accepted = subprocess.run(wanted, env=environment(), check=False).returncode == 0
     # git has no objection to a lone @ below refs/heads/; the rule has.
@@ -66,7 +66,7 @@ def test_git_accepts_every_name_we_accept(name: str) -> None:
 
 
 def ids(folder: Path, *names: str) -> list[str]:
-    """Ask git what names stand for."""
+    """Return the object ids of names, by `git rev-parse`."""
     return [line(folder, "rev-parse", name) for name in names]
 
 
@@ -88,7 +88,7 @@ def repo(folder: Path) -> Repo:
 
 
 def test_one_branch_is_found_by_its_name(repo: Repo) -> None:
-    """And nothing that is not exactly its name."""
+    """A branch is found by its exact name only; a tag is found with the id of the tag object."""
     assert branch(repo, "main") == Ref(b"main", line(repo.folder, "rev-parse", "main"))
     for wrong in (
         "Main",
@@ -110,7 +110,7 @@ def test_one_branch_is_found_by_its_name(repo: Repo) -> None:
 
 
 def test_a_name_that_is_not_utf8_is_shown_and_found(repo: Repo) -> None:
-    """It is shown with a replacement, and found by its bytes."""
+    """The name is shown with a replacement character and found by its bytes or as an argument."""
     git(repo.folder, b"update-ref", b"refs/heads/caf\xe9", b"main")
     ref = branch(repo, b"caf\xe9")
     assert ref is not None
@@ -119,7 +119,7 @@ def test_a_name_that_is_not_utf8_is_shown_and_found(repo: Repo) -> None:
 
 
 def test_tags_are_peeled_to_commits(repo: Repo) -> None:
-    """Through as many tags as there are."""
+    """A tag of a tag leads to the commit; a tag of a blob and an unknown id lead to none."""
     main, nested, blob = ids(repo.folder, "main", "nested", "refs/tags/blob")
     assert commit_of(repo, nested) == main == commit_of(repo, main)
     assert commit_of(repo, blob) is None
@@ -127,7 +127,7 @@ def test_tags_are_peeled_to_commits(repo: Repo) -> None:
 
 
 def test_a_repository_without_a_commit_has_a_default_branch_but_no_branches(folder: Path) -> None:
-    """Everything can be asked of an empty repository."""
+    """An empty repository has a HEAD, and no name in it resolves."""
     repo = open_repository(folder)
     assert head(repo) == "main"
     assert resolve(repo, "", "main") is None
@@ -136,7 +136,7 @@ def test_a_repository_without_a_commit_has_a_default_branch_but_no_branches(fold
 
 
 def test_a_name_in_a_query_is_a_full_ref_a_tag_a_branch_or_a_commit(repo: Repo) -> None:
-    """A tag hides a branch; nothing else of git's many ways to say a commit counts."""
+    """A tag precedes a branch of the same name; short ids and expressions like `main~1` do not resolve."""
     main, first = ids(repo.folder, "main", "main~1")
     assert resolve(repo, "", "main") == ResolvedRef("branch", "main", main)
     assert resolve(repo, "both", "main") == ResolvedRef("tag", "both", main)
@@ -162,7 +162,7 @@ def test_a_name_in_a_query_is_a_full_ref_a_tag_a_branch_or_a_commit(repo: Repo) 
 
 
 def test_an_expression_resolves_as_in_git(repo: Repo) -> None:
-    """Archives can be had of anything `git rev-parse` knows."""
+    """Expressions resolve as by `git rev-parse`, except expensive searches, ranges and options."""
     main = line(repo.folder, "rev-parse", "main")
     said = (
         "main",
@@ -185,7 +185,7 @@ def test_an_expression_resolves_as_in_git(repo: Repo) -> None:
 
 
 def test_a_ref_and_a_path_are_told_apart(repo: Repo) -> None:
-    """The shortest beginning that is a ref wins; branches before tags before commits."""
+    """The shortest prefix that is a ref counts: branches before tags before commits."""
     main, first = ids(repo.folder, "main", "main~1")
     cases = [
         ("", "main/docs/a.md", RefPath("branch", "main", main, "docs/a.md")),
@@ -213,14 +213,14 @@ def test_a_ref_and_a_path_are_told_apart(repo: Repo) -> None:
 
 
 def test_a_damaged_ref_raises_an_error(repo: Repo) -> None:
-    """And not a branch that is not there."""
+    """A ref file with invalid content raises `GitDamaged`; it does not count as a missing branch."""
     (repo.folder / "refs" / "heads" / "gone").write_text("garbage\n")
     with pytest.raises(GitDamaged):
         branch(repo, "gone")
 
 
 def test_a_detached_head_is_not_a_branch(repo: Repo) -> None:
-    """A repository that came from elsewhere may have one."""
+    """A detached HEAD, as imported repositories may have, names no branch; invalid content is damage."""
     (repo.folder / "HEAD").write_text(line(repo.folder, "rev-parse", "main") + "\n")
     assert head(repo) is None
     (repo.folder / "HEAD").write_text("nonsense")
@@ -229,7 +229,7 @@ def test_a_detached_head_is_not_a_branch(repo: Repo) -> None:
 
 
 def test_refs_are_found_loose_and_packed(tmp_path: Path) -> None:
-    """In files, in folders, among the packed ones, and in both places at once."""
+    """A path is split at refs that are loose, packed or both; a deleted ref is not found any more."""
     folder = new_repository(tmp_path / "a.git")
     commit_id = commit(folder, {b"a": b"1"}, branch="main")
     repo = open_repository(folder)

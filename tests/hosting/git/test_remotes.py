@@ -1,4 +1,4 @@
-"""git and repositories elsewhere: where it connects to, and what it may take."""
+"""Fetching from remotes: checked addresses, redirects, protocols, timeouts and credentials."""
 
 import time
 from pathlib import Path
@@ -34,7 +34,7 @@ def advertised() -> bytes:
 
 
 def test_git_connects_to_the_checked_address_whatever_the_name_resolves_to(folder: Path) -> None:
-    """The name has no address at all; the credentials are in a header."""
+    """The given address is used for an unknown host name, and the credentials are in a header."""
     with http_stub({"/a.git/info/refs": (200, advertised())}) as stub:
         remote_refs = list_refs(folder, remote(stub, authorization="Basic YTpi"), LIMITS)
     assert remote_refs.targets == {}
@@ -44,7 +44,7 @@ def test_git_connects_to_the_checked_address_whatever_the_name_resolves_to(folde
 
 
 def test_git_follows_no_redirect(folder: Path) -> None:
-    """Whoever is asked first cannot send it to another address."""
+    """A redirect of the remote server is not followed, so that it cannot choose another address."""
     with http_stub({"/b.git/info/refs": (200, advertised())}) as stub:
         stub.redirects["/a.git/info/refs"] = (
             f"http://127.0.0.1:{stub.port}/b.git/info/refs?service=git-upload-pack"
@@ -56,13 +56,13 @@ def test_git_follows_no_redirect(folder: Path) -> None:
 
 @pytest.mark.parametrize("address", ["file:///etc", "/etc", "ssh://127.0.0.1/a", "ext::true", "git://127.0.0.1/a"])
 def test_git_uses_no_other_protocol(folder: Path, address: str) -> None:
-    """Even if such an address came this far."""
+    """A fetch fails for every protocol but HTTP, even if such an address passed earlier checks."""
     with pytest.raises(RemoteFailed):
         fetch(folder, GitRemote(address, "127.0.0.1", 80, ("127.0.0.1",)), LIMITS)
 
 
 def test_a_slow_server_times_out(folder: Path) -> None:
-    """After the seconds of the setting."""
+    """A server that does not answer within the seconds of `migration_timeout` is an error that names it."""
     with http_stub({"/a.git/info/refs": (200, advertised())}, delay=30) as stub:
         started = time.monotonic()
         with pytest.raises(RemoteFailed, match="migration_timeout"):
@@ -71,7 +71,7 @@ def test_a_slow_server_times_out(folder: Path) -> None:
 
 
 def test_the_credentials_are_in_no_argument_and_in_no_file(folder: Path) -> None:
-    """They are configuration in the environment of the process."""
+    """Credentials are given as configuration of the process; no file and no repr has them."""
     with http_stub({}) as stub:
         given = remote(stub, authorization="Basic c2VjcmV0")
         with pytest.raises(RemoteFailed, match="no repository at this address"):
@@ -83,7 +83,7 @@ def test_the_credentials_are_in_no_argument_and_in_no_file(folder: Path) -> None
 
 
 def test_several_addresses_and_ipv6_are_given_to_git() -> None:
-    """As curl writes them; a literal address needs no entry."""
+    """Addresses are given in the syntax of `http.curloptResolve`; a literal address needs no entry."""
     both = GitRemote("https://a.example/b", "a.example", 443, ("192.0.2.1", "2001:db8::1"))
     assert configuration_for(both) == [("http.curloptResolve", "a.example:443:192.0.2.1,[2001:db8::1]")]
     assert configuration_for(GitRemote("https://192.0.2.1/b", "192.0.2.1", 443, ("192.0.2.1",))) == []

@@ -1,4 +1,4 @@
-"""Opening repositories and reading their objects, sound and damaged."""
+"""Opening repositories, and reading and writing their objects."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ ABSENT = "1" * 40
 
 
 def test_a_repository_is_opened_once_per_thread(folder: Path) -> None:
-    """A second opening gives the same one; another thread gets its own."""
+    """A second call in a thread returns the same object, and another thread gets another one."""
     first = open_repository(folder)
     assert open_repository(folder) is first
     others = []
@@ -30,7 +30,7 @@ def test_a_repository_is_opened_once_per_thread(folder: Path) -> None:
 
 
 def test_a_repository_that_replaces_another_is_opened_again(folder: Path) -> None:
-    """What was kept belongs to the folder that was there, not to its name."""
+    """A cached repository is not used for a new one at the same path."""
     commit_id = commit(folder, {b"a": b"1"})
     assert open_repository(folder).header(commit_id) is not None
     shutil.rmtree(folder)
@@ -41,7 +41,7 @@ def test_a_repository_that_replaces_another_is_opened_again(folder: Path) -> Non
 
 
 def test_the_number_of_open_repositories_is_limited(tmp_path: Path) -> None:
-    """The one used longest ago goes first."""
+    """The repository used least recently is closed when a thread has too many."""
     first = open_repository(new_repository(tmp_path / "first"))
     for number in range(repository.KEPT_PER_THREAD):
         open_repository(new_repository(tmp_path / str(number)))
@@ -49,7 +49,7 @@ def test_the_number_of_open_repositories_is_limited(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_a_repository_raises_an_error(tmp_path: Path) -> None:
-    """Neither git's nor Python's own words reach the caller."""
+    """An empty folder and one with only a config file raise errors of this package."""
     with pytest.raises(NoSuchFolder):
         open_repository(tmp_path)
     (tmp_path / "config").write_text("[core]\n\tbare = true\n")
@@ -58,7 +58,7 @@ def test_a_folder_that_is_not_a_repository_raises_an_error(tmp_path: Path) -> No
 
 
 def test_sha256_ids_are_refused_with_a_message(tmp_path: Path) -> None:
-    """The library cannot read such a repository; whoever asks is told that."""
+    """The library cannot read a SHA-256 repository, and the error says so."""
     run(None, "init", "--quiet", "--bare", "--object-format=sha256", str(tmp_path / "long"))
     with pytest.raises(GitUnsupported, match="SHA-256"):
         open_repository(tmp_path / "long")
@@ -67,7 +67,7 @@ def test_sha256_ids_are_refused_with_a_message(tmp_path: Path) -> None:
 def test_no_configuration_of_the_machine_is_read(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A user's own settings change nothing here."""
+    """The `.gitconfig` file in the home folder is not part of a repository's configuration."""
     (tmp_path / ".gitconfig").write_text("[user]\n\tname = Somebody\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert "user.name" not in open_repository(folder).git.config
@@ -75,7 +75,7 @@ def test_no_configuration_of_the_machine_is_read(
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_objects_are_read_from_packs_and_from_files(folder: Path, *, packed: bool) -> None:
-    """Kind, size and content are git's."""
+    """Type, size and content of packed and loose objects equal those of git."""
     commit_id = commit(folder, {b"a": b"hello"})
     unpack(folder)
     if packed:
@@ -90,7 +90,7 @@ def test_objects_are_read_from_packs_and_from_files(folder: Path, *, packed: boo
 
 @pytest.mark.parametrize("wrong", [ABSENT, ABSENT * 2, "", "HEAD", "A" * 40, "1" * 39, "1" * 64, "\udcff" * 40])
 def test_a_missing_object_is_none(folder: Path, wrong: str) -> None:
-    """An id nobody has, or no id at all, is nothing; where one must be, that is damage."""
+    """An unknown or invalid id finds nothing; `require` and `read` raise errors for it."""
     repo = open_repository(folder)
     assert repo.find(wrong) is None
     assert repo.header(wrong) is None
@@ -101,7 +101,7 @@ def test_a_missing_object_is_none(folder: Path, wrong: str) -> None:
 
 
 def test_an_object_of_another_kind_is_not_returned(folder: Path) -> None:
-    """A tree is no blob."""
+    """A tree is not returned where a blob is required."""
     commit(folder, {b"a": b"hello"})
     tree = line(folder, "rev-parse", "main^{tree}")
     repo = open_repository(folder)
@@ -114,7 +114,7 @@ def test_an_object_of_another_kind_is_not_returned(folder: Path) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(cut=st.floats(0, 0.99))
 def test_a_truncated_file_raises_an_error(folder: Path, cut: float) -> None:
-    """The library alone would never come back from most of these."""
+    """A loose object cut at any length raises `GitDamaged`; the library alone would not return."""
     blob = git(folder, "hash-object", "-w", "--stdin", input=b"hello world" * 100).decode().strip()
     path = loose(folder, blob)
     whole = path.read_bytes()
@@ -131,7 +131,7 @@ def test_a_truncated_file_raises_an_error(folder: Path, cut: float) -> None:
     [b"garbage", deflated(b"blob", b"other"), deflated(b"what", b"hello"), deflated(b"blob", b"x")[:-6]],
 )
 def test_a_file_of_another_object_raises_an_error(folder: Path, content: bytes) -> None:
-    """The id is held against what is in the file."""
+    """A loose object is damaged if its content does not have the id of its file name."""
     blob = git(folder, "hash-object", "-w", "--stdin", input=b"hello").decode().strip()
     loose(folder, blob).write_bytes(content)
     with pytest.raises(GitDamaged):
@@ -139,7 +139,7 @@ def test_a_file_of_another_object_raises_an_error(folder: Path, content: bytes) 
 
 
 def test_a_truncated_pack_raises_an_error(folder: Path) -> None:
-    """Reading it through the library would end the whole process."""
+    """A pack that does not fit its index is refused, because the library would crash the process."""
     commit(folder, {b"%d" % number: os.urandom(3000) for number in range(30)})
     git(folder, "repack", "-adq")
     pack = next((folder / "objects" / "pack").glob("*.pack"))
@@ -150,7 +150,7 @@ def test_a_truncated_pack_raises_an_error(folder: Path) -> None:
 
 
 def test_written_objects_equal_those_of_git(folder: Path) -> None:
-    """Ids are the same, and writing twice is writing once."""
+    """A written blob has the id of `git hash-object`, also if it is written twice."""
     repo = open_repository(folder)
     commit_id = repo.write("blob", b"hello")
     assert commit_id == repo.write("blob", b"hello")
@@ -159,7 +159,7 @@ def test_written_objects_equal_those_of_git(folder: Path) -> None:
 
 
 def test_a_pack_added_later_is_found(folder: Path) -> None:
-    """A repository kept open sees what a push or a collection has written since."""
+    """An open repository finds objects that were written or packed after it was opened."""
     repo = open_repository(folder)
     commit_id = commit(folder, {b"a": b"1"})
     assert repo.header(commit_id) is not None
@@ -168,7 +168,7 @@ def test_a_pack_added_later_is_found(folder: Path) -> None:
 
 
 def test_an_object_that_cannot_be_written_is_an_error(folder: Path) -> None:
-    """A full disk, or a folder that is none."""
+    """A write fails with `GitError` if the objects folder is a file."""
     repo = open_repository(folder)
     shutil.rmtree(folder / "objects")
     (folder / "objects").touch()

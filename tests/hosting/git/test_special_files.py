@@ -1,4 +1,4 @@
-"""What a strict fsck holds against files that git reads is known before they are written."""
+"""Checks of `.gitmodules` and `.gitattributes`, compared with `git fsck`, and the cost of matching patterns."""
 
 import subprocess
 from pathlib import Path
@@ -28,7 +28,7 @@ MODULES = b'[submodule "%s"]\n\tpath = %s\n\turl = %s\n\tupdate = %s\n'
     ],
 )
 def test_checks_agree_with_git_fsck(folder: Path, path: str, content: bytes) -> None:
-    """What we let through, git lets through; what git refuses, we refuse."""
+    """A special file has a problem exactly if `git fsck` reports one."""
     repo = open_repository(folder)
     draft = Draft(repo)
     draft.tree(draft.put(draft.empty(), path, 0o100644, repo.write("blob", content)))
@@ -38,7 +38,7 @@ def test_checks_agree_with_git_fsck(folder: Path, path: str, content: bytes) -> 
 
 
 def test_other_files_are_not_checked() -> None:
-    """Only the names git reads count, in every disguise."""
+    """Only names that git reads are special, in all spellings; a `.gitmodules` that is too large is refused."""
     assert special_files.is_special("a/.GITMODULES")
     assert special_files.is_special(".gitattributes ")
     assert special_files.is_special("gitmod~1")
@@ -52,7 +52,7 @@ HOSTILE = b"*a*a*a**/*a*a*a**/*a*a*a**/b filter=lfs\n"
 
 @pytest.mark.parametrize("pattern", [b"*.psd", b"assets/**/*.psd", b"**/textures/**/*.psd", b"a*b*c*d.psd", b"x"])
 def test_common_patterns_are_cheap(pattern: bytes) -> None:
-    """Hundreds of lines of it, and in deep directories."""
+    """Hundreds of common patterns and very deep paths stay below the limit of the matching cost."""
     assert matching_cost((pattern + b" filter=lfs diff=lfs merge=lfs -text\n") * 300, PATH) < MAX_MATCHING_COST
     assert matching_cost(pattern + b" filter=lfs\n", PATH * 5) < MAX_MATCHING_COST
 
@@ -67,10 +67,10 @@ def test_common_patterns_are_cheap(pattern: bytes) -> None:
     ],
 )
 def test_expensive_patterns_are_recognized(content: bytes, path: bytes) -> None:
-    """Before anybody tries."""
+    """The cost of matching hostile patterns is above the limit, computed without matching them."""
     assert matching_cost(content, path) > MAX_MATCHING_COST
 
 
 def test_a_file_without_wildcards_costs_nothing_to_match() -> None:
-    """However long it is."""
+    """Attributes without wildcards have a matching cost of 0 however many lines they have."""
     assert matching_cost(b"a.psd filter=lfs\n" * 10_000, PATH) == 0

@@ -1,4 +1,4 @@
-"""Line counts kept beside a repository."""
+"""The cache of line counts of a repository."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from holdfast.hosting.git import stats_cache
 
 
 def test_the_counts_of_two_trees_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest go beyond the limit."""
+    """Counts are kept for each ordered pair of trees, and the oldest are removed above the limit."""
     assert stats_cache.load(tmp_path, [("a", "b")]) == {}
     stats_cache.save(tmp_path, {("a", "b"): (1, 2, 3), ("b", "a"): (2, 1, 3)})
     assert stats_cache.load(tmp_path, [("a", "b"), ("a", "c")]) == {("a", "b"): (1, 2, 3)}
@@ -19,7 +19,7 @@ def test_the_counts_of_two_trees_are_cached(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_damaged_cache_file_is_rebuilt(tmp_path: Path) -> None:
-    """Nobody has to look after it."""
+    """A cache file with invalid content counts as empty and can be written again."""
     stats_cache.save(tmp_path, {("a", "b"): (1, 2, 3)})
     (tmp_path / stats_cache.PLACE).write_bytes(b"nonsense" * 100)
     assert stats_cache.load(tmp_path, [("a", "b")]) == {}
@@ -28,7 +28,7 @@ def test_a_damaged_cache_file_is_rebuilt(tmp_path: Path) -> None:
 
 
 def test_a_cache_that_cannot_be_written_is_ignored(tmp_path: Path) -> None:
-    """A file where the folder should be is no trouble."""
+    """Counts are not cached, without an error, if a file is in the place of the cache folder."""
     (tmp_path / "holdfast").write_bytes(b"")
     stats_cache.save(tmp_path, {("a", "b"): (1, 2, 3)})
     assert stats_cache.load(tmp_path, [("a", "b")]) == {}

@@ -1,4 +1,4 @@
-"""Directories as rows: found, put and removed as in a dictionary, in git's order, and kept while they are used."""
+"""The entries of a tree object: parsing, sorting and caching."""
 
 from pathlib import Path
 
@@ -17,13 +17,13 @@ MODES = st.sampled_from([0o100644, 0o100755, 0o120000, 0o160000])
 
 
 def row(mode: bytes, name: bytes, at: bytes = b"x" * 20) -> bytes:
-    """Return an entry as it stands in a tree."""
+    """Return an entry in the format of a tree object."""
     return mode + b" " + name + b"\0" + at
 
 
 @given(st.lists(st.tuples(NAMES, st.sampled_from(["put", "below", "without"]), MODES, IDS), max_size=20))
 def test_a_folder_is_a_dictionary_in_gits_order(steps: list[tuple[bytes, str, int, bytes]]) -> None:
-    """Whatever is put and removed, everything is found again, and the rows are sorted as git sorts them."""
+    """After any additions and removals, the entries are those of a dictionary, sorted as git sorts them."""
     folder = Folder([], [])
     expected: dict[bytes, tuple[int, bytes]] = {}
     for name, step, mode, at in steps:
@@ -50,14 +50,14 @@ def test_a_folder_is_a_dictionary_in_gits_order(steps: list[tuple[bytes, str, in
 
 
 def test_an_id_that_looks_like_an_entry_is_not_parsed_as_one() -> None:
-    """Ids are any twenty bytes, also those of a name between two others."""
+    """An id whose bytes look like an entry does not add that entry."""
     folder = parse(TREE, row(b"100644", b"a", b"100644 b\0" + b"x" * 11) + row(b"100644", b"c"))
     assert b"b" not in folder
     assert folder.get(b"c") == (0o100644, b"x" * 20)
 
 
 def test_unsorted_entries_are_sorted() -> None:
-    """Entries out of order are found, the last of a name counts, and old ways of writing a mode are known."""
+    """Unsorted entries are sorted, the last entry of a name counts, and outdated modes are normalized."""
     folder = parse(TREE, row(b"100664", b"b") + row(b"040000", b"a") + row(b"100644", b"b", b"y" * 20))
     assert folder.get(b"a") == (0o40000, b"x" * 20)
     assert folder.get(b"b") == (0o100644, b"y" * 20)
@@ -68,7 +68,7 @@ def test_unsorted_entries_are_sorted() -> None:
 
 @pytest.mark.parametrize("content", [b"100644 a\0short", row(b"100644", b"a") + b"!", row(b"10x644", b"a")])
 def test_an_invalid_tree_raises_an_error(content: bytes) -> None:
-    """Whatever cannot be read as entries from beginning to end is refused."""
+    """A tree with a truncated entry, trailing bytes or an invalid mode raises an error with its id."""
     with pytest.raises(GitDamaged, match=TREE):
         parse(TREE, content)
 
@@ -80,7 +80,7 @@ def repo(folder: Path) -> Repo:
 
 
 def test_recently_used_trees_are_cached(repo: Repo) -> None:
-    """Rows are counted, and the directory that nobody asked for longest goes first."""
+    """The cache is limited by its rows, and the directory used least recently is evicted first."""
     recent = TreeCache(most_rows=10, most_commits=2)
     folders = [
         Folder([b"%d" % n for n in range(4)], [row(b"100644", b"%d" % n) for n in range(4)], tree=str(tree) * 40)
@@ -97,7 +97,7 @@ def test_recently_used_trees_are_cached(repo: Repo) -> None:
 
 
 def test_repositories_are_cached_apart(repo: Repo, tmp_path: Path) -> None:
-    """What is in one may be missing in another."""
+    """A cached tree of one repository is not returned for another, which may not have it."""
     recent = TreeCache()
     recent.keep_folder(repo, Folder([], [], tree=TREE))
     other = Repo(tmp_path / "8.git", repo.git)

@@ -1,4 +1,4 @@
-"""Three-way merges of trees: from directory entries where that is enough, and else by git."""
+"""Three-way merges of trees, with and without git."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def merged_files(folder: Path, base: str, ours: str, theirs: str) -> dict[str, s
 
 @pytest.fixture
 def without_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no process be started."""
+    """Fail the test if git is started for a merge."""
 
     def never(*_arguments: object, **_options: object) -> bytes:
         raise AssertionError("git was started")
@@ -65,20 +65,20 @@ def test_changes_of_different_files_are_merged_without_git(
     theirs: dict[bytes, bytes | None],
     expected: dict[str, str | None],
 ) -> None:
-    """Edited, added and removed ones, also in the same directory; all others are those of the base."""
+    """Edits, additions and removals are merged, in one directory too; other files are those of the base."""
     unchanged = {"a": "1\n2\n3", "dir/b": "b", "dir/c": "c", "z": "z"}
     result = merged_files(folder, *sides(folder, ours, theirs))
     assert result == {name: text for name, text in {**unchanged, **expected}.items() if text is not None}
 
 
 def test_contents_and_renames_are_merged_by_git(folder: Path) -> None:
-    """One side edits a file that the other side renames."""
+    """An edit of one side is applied to the file that the other side has renamed."""
     result = merged_files(folder, *sides(folder, {b"a": None, b"moved": BASE[b"a"]}, {b"a": b"1\n2\n3\n4\n"}))
     assert result == {"moved": "1\n2\n3\n4", "dir/b": "b", "dir/c": "c", "z": "z"}
 
 
 def test_a_file_added_to_a_renamed_directory_is_merged_by_git(folder: Path) -> None:
-    """No entry was changed by both sides, yet git finds a conflict: where the file belongs."""
+    """A new file in a directory that the other side renamed is a conflict, though no entry changed twice."""
     renamed = {b"dir/b": None, b"dir/c": None, b"new/b": BASE[b"dir/b"], b"new/c": BASE[b"dir/c"]}
     with pytest.raises(MergeConflict) as excinfo:
         merged_files(folder, *sides(folder, renamed, {b"dir/d": b"d\n"}))
@@ -86,7 +86,7 @@ def test_a_file_added_to_a_renamed_directory_is_merged_by_git(folder: Path) -> N
 
 
 def test_conflicts_are_named(folder: Path) -> None:
-    """A file that both sides changed, and one where the other side has a directory."""
+    """A file that both sides changed and a file in place of a directory are listed by their plain names."""
     commits = sides(
         folder,
         {b"a": b"ours\n", b"dir/b": None, b"dir/c": None, b"dir": b"file"},
@@ -100,7 +100,7 @@ def test_conflicts_are_named(folder: Path) -> None:
 
 
 def test_a_fast_forward_is_the_other_tree(folder: Path) -> None:
-    """Whatever changed."""
+    """The merge of a tree into its unchanged base is that tree."""
     base, ours, _ = sides(folder, {b"a": b"ours"}, {})
     assert merged_files(folder, base, base, ours)["a"] == "ours"
 
@@ -108,7 +108,7 @@ def test_a_fast_forward_is_the_other_tree(folder: Path) -> None:
 def test_changes_between_two_trees_are_applied_to_a_third(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `git cherry-pick` does; what git writes on the way is in a temporary folder, which is deleted."""
+    """Changes apply as in `git cherry-pick`; git writes to a temporary folder only, which is deleted."""
     base, ours, theirs = sides(folder, {b"a": b"0\n1\n2\n3\n"}, {b"a": b"1\n2\n3\n4\n"})
     before = sorted((folder / "objects").rglob("*"))
     temporary = tmp_path / "temporary"
@@ -126,12 +126,12 @@ def test_changes_between_two_trees_are_applied_to_a_third(
 
 
 def test_names_of_conflicts_are_read_from_the_output_of_git() -> None:
-    """Each once, without the name of a side."""
+    """Each name is listed once, without the commit id that git appends."""
     output = b"\0".join([b"tree", b"a", b"a", b"dir~" + b"1" * 40, b"caf\xc3\xa9~", b""])
     assert conflict_names(output, "1" * 40, "2" * 40) == ("a", "dir", "caf\u00e9~")
 
 
 def test_the_ids_in_a_tree_are_found() -> None:
-    """Whatever bytes they consist of."""
+    """The ids of a tree's entries are found even if their bytes contain spaces and NULs."""
     first, second = b"\0 a\0" * 5, bytes(range(20))
     assert list(tree_links(b"100644 a\0" + first + b"40000 b c\0" + second, 20)) == [first.hex(), second.hex()]

@@ -1,4 +1,4 @@
-"""Trees are edited along the path only, and come out as git would have written them."""
+"""Editing trees, compared with `git write-tree`."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 
 
 def git(folder: Path, *arguments: str, given: bytes = b"") -> str:
-    """Ask the real git."""
+    """Run git with an index of its own, and return its output."""
     index = {"GIT_INDEX_FILE": str(folder / "scratch-index"), "PATH": os.environ["PATH"]}
     command = ["git", "-C", str(folder), *arguments]
     return subprocess.run(command, input=given, check=True, capture_output=True, env=index).stdout.decode().strip()
@@ -71,7 +71,7 @@ def test_only_what_changed_is_written(folder: Path) -> None:
 
 
 def test_a_failed_change_changes_nothing(folder: Path) -> None:
-    """Folders are never changed in place."""
+    """A folder is not modified by changes based on it or by a change that fails."""
     repo = open_repository(folder)
     before = build_tree(repo.write, {"d/a": b"a"})
     draft = Draft(repo)
@@ -84,7 +84,7 @@ def test_a_failed_change_changes_nothing(folder: Path) -> None:
 
 
 def test_conflicting_and_missing_paths_are_reported(folder: Path) -> None:
-    """The part that is missing is told, or the whole path when it is only the last."""
+    """The result is the missing part of the path, or the whole path if only its last part is missing."""
     repo = open_repository(folder)
     draft = Draft(repo)
     root = draft.folder(build_tree(repo.write, {"d/a": b"a"}))
@@ -94,7 +94,7 @@ def test_conflicting_and_missing_paths_are_reported(folder: Path) -> None:
 
 
 def test_a_copy_that_is_older_is_updated_when_an_object_is_missing(folder: Path, tmp_path: Path) -> None:
-    """And not before: what is in memory needs no copy."""
+    """The copy is updated for an object it lacks, and not for objects that are in memory."""
     newer = open_repository(new_repository(tmp_path / "newer.git"))
     tree = build_tree(newer.write, {"d/a": b"a"})
     updates: list[str] = []
@@ -112,7 +112,7 @@ def test_a_copy_that_is_older_is_updated_when_an_object_is_missing(folder: Path,
 
 
 def test_cached_trees_need_no_local_copy(folder: Path, tmp_path: Path) -> None:
-    """The next commit on top of one begins with them, though the copy does not have it yet."""
+    """A cached commit can be the base of another before the local copy has it, in its own repository only."""
     repo = open_repository(folder)
     draft = Draft(repo)
     tree = draft.tree(draft.put(draft.empty(), "d/a", 0o100644, draft.blob(b"a")))

@@ -1,4 +1,4 @@
-"""Directories, paths and blobs, held against git's own answers."""
+"""Tree listings, paths, blobs and submodules, compared with git."""
 
 import os
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def files(draw: st.DrawFn) -> dict[bytes, tuple[bytes, bytes]]:
 
 
 def entries_by_git(folder: Path, *arguments: str) -> Iterator[TreeEntry]:
-    """Ask git for a listing."""
+    """Return a listing according to `git ls-tree`."""
     for row in git(folder, "ls-tree", "-z", "-l", "--full-tree", *arguments).split(b"\0")[:-1]:
         head, _, path = row.partition(b"\t")
         mode, _, at, size = head.split()
@@ -65,7 +65,7 @@ def entries_by_git(folder: Path, *arguments: str) -> Iterator[TreeEntry]:
 )
 @given(drawn=files())
 def test_any_tree_is_listed_as_git_lists_it(tmp_path_factory: pytest.TempPathFactory, drawn: dict) -> None:  # type: ignore[type-arg]
-    """One directory and all of them, in the same order, with the same sizes; and each path leads to its file."""
+    """Entries of one directory and of all have the order and sizes of git, and each path finds its entry."""
     folder = new_repository(tmp_path_factory.mktemp("drawn") / "1.git")
     modes = {path: mode for path, (mode, _) in drawn.items()}
     commit(folder, {path: content for path, (_, content) in drawn.items()}, modes=modes)
@@ -86,7 +86,7 @@ def test_any_tree_is_listed_as_git_lists_it(tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture
 def repo(folder: Path) -> Repo:
-    """Make a repository with one of everything."""
+    """Make a repository with an entry of each kind."""
     modules = b'# where they are\n[submodule "lib"]\n\tpath = ext/lib\n\turl = "https://example.org/lib.git"\n'
     content = {
         b"README": b"hello",
@@ -104,12 +104,12 @@ def repo(folder: Path) -> Repo:
 
 @pytest.fixture
 def tree(repo: Repo) -> str:
-    """Return the tree of its commit."""
+    """Return the tree of the commit on main."""
     return line(repo.folder, "rev-parse", "main^{tree}")
 
 
 def test_there_are_four_kinds_of_entries(repo: Repo, tree: str) -> None:
-    """Only files and links have a size."""
+    """An entry is a file, directory, symbolic link or submodule; only files and links have a size."""
     found = {path: find(repo, tree, path) for path in ("README", "docs", "link", "ext/lib", "run")}
     kinds = {
         path: (entry.type, entry.mode, entry.size) for path, entry in found.items() if isinstance(entry, TreeEntry)
@@ -143,29 +143,29 @@ def test_there_are_four_kinds_of_entries(repo: Repo, tree: str) -> None:
 def test_a_missing_path_is_reported_with_its_first_missing_part(
     repo: Repo, tree: str, path: str, component: str, *, is_last: bool
 ) -> None:
-    """The first part that is not there, or that nothing can be in."""
+    """The result is the first part of the path that does not exist or is not a directory."""
     assert find(repo, tree, path) == MissingPath(component, is_last)
 
 
 def test_a_very_long_path_is_not_found(repo: Repo, tree: str) -> None:
-    """It is not even taken apart."""
+    """A path of 500,000 characters is missing, without an error."""
     assert isinstance(find(repo, tree, "docs/" * 100_000), MissingPath)
 
 
 def test_the_empty_path_is_the_tree_itself(repo: Repo, tree: str) -> None:
-    """So the root is asked for like any directory."""
+    """The empty path finds the root tree, so that the root can be read like any directory."""
     assert find(repo, tree, "") == TreeEntry(b"", 0o40000, tree, 0)
 
 
 def test_names_that_are_not_utf8_are_shown_and_found(repo: Repo, tree: str) -> None:
-    """What is shown fits into JSON; what is looked up is the bytes."""
+    """An entry is found by its bytes and shown with replacement characters, valid in JSON."""
     entry = find(repo, tree, b"not\xffutf8/x")
     assert isinstance(entry, TreeEntry)
     assert (entry.path, entry.name) == ("not\ufffdutf8/x", "x")
 
 
 def test_a_listing_comes_in_pages(repo: Repo, tree: str) -> None:
-    """Each says how many entries there are, and whether more follow."""
+    """Each page has the total number of entries and whether more follow."""
     whole = listing(repo, tree, recursive=True, per_page=100)
     assert whole.total == len(whole.entries) == 12
     pages = [listing(repo, tree, recursive=True, page=page, per_page=5) for page in (1, 2, 3, 4)]
@@ -175,7 +175,7 @@ def test_a_listing_comes_in_pages(repo: Repo, tree: str) -> None:
 
 
 def test_a_tree_that_holds_itself_many_times_over_is_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten directories of ten directories, ten deep: the answer comes at once."""
+    """A recursive listing of ten nested levels of ten directories stops at the limit of entries."""
     monkeypatch.setattr(trees, "MOST_ENTRIES", 1000)
     at = write_object(folder, "tree", b"")
     for _ in range(10):
@@ -186,7 +186,7 @@ def test_a_tree_that_holds_itself_many_times_over_is_cut(folder: Path, monkeypat
 
 
 def test_an_empty_tree_has_nothing_in_it(folder: Path) -> None:
-    """An empty commit can be looked at."""
+    """The listings of an empty tree have no entries."""
     repo = open_repository(folder)
     empty = write_object(folder, "tree", b"")
     assert directory(repo, empty) == []
@@ -194,7 +194,7 @@ def test_an_empty_tree_has_nothing_in_it(folder: Path) -> None:
 
 
 def test_modes_of_old_repositories_are_what_git_takes_them_for(folder: Path) -> None:
-    """There were others once."""
+    """Outdated modes like 100664 are listed as git lists them."""
     blob = write_object(folder, "blob", b"x")
     rows = [(b"100664", b"a"), (b"100775", b"b"), (b"120777", b"c")]
     tree = write_object(folder, "tree", b"".join(b"%s %s\0%s" % (*row, bytes.fromhex(blob)) for row in rows))
@@ -206,14 +206,14 @@ def test_modes_of_old_repositories_are_what_git_takes_them_for(folder: Path) -> 
     "content", [b"garbage", b"100644 a\0short", b"100644 \0" + b"x" * 20, b"9 a\0" + b"x" * 20]
 )
 def test_an_invalid_tree_raises_an_error(folder: Path, content: bytes) -> None:
-    """Not half a listing."""
+    """A tree that cannot be parsed raises an error instead of a partial listing."""
     tree = write_object(folder, "tree", content)
     with pytest.raises(GitDamaged):
         children(open_repository(folder), tree)
 
 
 def test_a_missing_blob_raises_an_error_only_when_it_is_read(repo: Repo, tree: str) -> None:
-    """Other directories can still be read."""
+    """Other paths can be read although a blob is missing."""
     unpack(repo.folder)
     loose(repo.folder, line(repo.folder, "rev-parse", "main:docs/a.md")).unlink()
     assert isinstance(find(repo, tree, "README"), TreeEntry)
@@ -224,7 +224,7 @@ def test_a_missing_blob_raises_an_error_only_when_it_is_read(repo: Repo, tree: s
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("size", [0, 1000, 9_000_000])
 def test_a_blob_is_streamed(folder: Path, size: int, *, packed: bool) -> None:
-    """Whole or in part, small or large, from a pack or from a file."""
+    """Small and large blobs, loose or packed, are streamed whole or as a range."""
     content = (os.urandom(4096) * (size // 4096 + 1))[:size]
     blob = git(folder, "hash-object", "-w", "--stdin", input=content).decode().strip()
     if packed:
@@ -239,7 +239,7 @@ def test_a_blob_is_streamed(folder: Path, size: int, *, packed: bool) -> None:
 
 
 def test_a_truncated_large_blob_raises_an_error(folder: Path) -> None:
-    """It does not end as if it were whole."""
+    """A stream of a truncated blob raises an error instead of ending early."""
     content = os.urandom(9_000_000)
     blob = git(folder, "hash-object", "-w", "--stdin", input=content).decode().strip()
     path = loose(folder, blob)
@@ -249,19 +249,19 @@ def test_a_truncated_large_blob_raises_an_error(folder: Path) -> None:
 
 
 def test_only_blobs_can_be_streamed(repo: Repo, tree: str) -> None:
-    """Anything else is not there."""
+    """A tree in place of a blob raises `NoSuchObject`."""
     with pytest.raises(NoSuchObject):
         next(stream_blob(repo, tree))
 
 
 def test_urls_of_submodules_are_read_from_gitmodules(repo: Repo, tree: str) -> None:
-    """By their path."""
+    """The URLs of submodules are keyed by the path of the submodule."""
     assert submodule_urls(repo, tree) == {b"ext/lib": "https://example.org/lib.git"}
 
 
 @pytest.mark.parametrize("content", [b"[submodule", b"", b'[submodule "a"]\n\tpath = a\n', b"\0\xff"])
 def test_an_invalid_gitmodules_is_ignored(folder: Path, content: bytes) -> None:
-    """It breaks nothing either."""
+    """An invalid `.gitmodules` file gives no URLs and no error."""
     commit(folder, {b".gitmodules": content})
     repo = open_repository(folder)
     assert submodule_urls(repo, line(folder, "rev-parse", "main^{tree}")) == {}

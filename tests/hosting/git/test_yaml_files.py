@@ -1,4 +1,4 @@
-"""Reading YAML that anybody may have written."""
+"""Parsing of untrusted YAML files."""
 
 import time
 from contextlib import suppress
@@ -12,7 +12,7 @@ from holdfast.hosting.git.yaml_files import DEEPEST, LARGEST, MOST_NODES, read_y
 
 
 def test_text_numbers_booleans_and_null_are_recognized_and_dates_stay_text() -> None:
-    """A title that looks like a date is still a title, and `yes` is a word."""
+    """Dates, times, fractions and `yes` stay text, so that a title may look like one."""
     content = b"a: text\nb: 12\nc: true\nd:\ne: 2026-11-17\nf: yes\ng: 1.5\nh: '7'\n3: x\ni: [1, ~]\nj: 1:30"
     assert read_yaml(content) == {
         "a": "text",
@@ -51,7 +51,7 @@ def test_text_numbers_booleans_and_null_are_recognized_and_dates_stay_text() -> 
     ],
 )
 def test_what_is_not_plain_yaml_is_refused(content: bytes, message: str) -> None:
-    """Without reading more of it than needed."""
+    """Anchors, tags, deep nesting and invalid or large files are refused with a reason, within seconds."""
     started = time.process_time()
     with pytest.raises(InvalidYaml, match=message):
         read_yaml(content)
@@ -60,6 +60,6 @@ def test_what_is_not_plain_yaml_is_refused(content: bytes, message: str) -> None
 
 @given(st.binary(max_size=200) | st.text("ab:-[]{}&*!|>'\"# \n\t0~", max_size=200).map(str.encode))
 def test_any_bytes_are_a_value_or_refused(content: bytes) -> None:
-    """Nothing else comes out."""
+    """Any bytes give a plain value or `InvalidYaml`, and no other error."""
     with suppress(InvalidYaml):
         assert isinstance(read_yaml(content), str | int | list | dict | None)

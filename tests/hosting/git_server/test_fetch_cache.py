@@ -1,4 +1,4 @@
-"""Clones from kept responses: the same as from git, of the version the repository has, for who may read."""
+"""The cache of clone responses."""
 
 import shutil
 from collections.abc import AsyncGenerator
@@ -70,7 +70,7 @@ def kept_files(folder: Path) -> set[str]:
 def test_the_second_clone_runs_no_git(
     clients: ServiceClients, work: Git, tmp_path: Path, runs: list[str], cache_folder: Path
 ) -> None:
-    """Refs come from memory and the pack from a file; the copies are the same."""
+    """A second clone is answered from the cached refs and the cached pack, with the same content."""
     first = clone(clients, tmp_path / "first")
     assert len(runs) == 3
     assert len(kept_files(cache_folder)) == 1
@@ -84,7 +84,7 @@ def test_the_second_clone_runs_no_git(
 def test_each_kind_of_clone_is_cached_apart(
     clients: ServiceClients, work: Git, tmp_path: Path, runs: list[str], options: list[str]
 ) -> None:
-    """A shallow one, one without files, and the old protocol; none is mistaken for another."""
+    """Shallow, blobless and protocol 0 clones have cache entries of their own."""
     work.commit("b.txt", "two\n")
     work("push", "-q", "origin", "trunk")
     clone(clients, tmp_path / "whole")
@@ -112,7 +112,7 @@ def test_a_clone_after_a_change_is_current(clients: ServiceClients, work: Git, t
 
 
 def test_a_fetch_is_not_cached(clients: ServiceClients, work: Git, tmp_path: Path, cache_folder: Path) -> None:
-    """It names what the client has, and nobody else has just that."""
+    """A fetch depends on the commits of its client, so that its response is not cached."""
     copy = clone(clients, tmp_path / "copy")
     before = kept_files(cache_folder)
     work.commit("b.txt", "two\n")
@@ -124,7 +124,7 @@ def test_a_fetch_is_not_cached(clients: ServiceClients, work: Git, tmp_path: Pat
 
 @pytest.mark.usefixtures("work")
 def test_cached_clones_require_read_access(clients: ServiceClients, tmp_path: Path) -> None:
-    """Who may read is decided before anything is looked for."""
+    """Read access is checked before the cache is searched: others get "not found" or a login prompt."""
     mine = clone(clients, tmp_path / "mine")
     stranger = mine.try_to("clone", "-q", address(clients.service.url, "eve", PASSWORD, "ada/notes"), "theirs")
     assert "not found" in stranger.stderr
@@ -134,7 +134,7 @@ def test_cached_clones_require_read_access(clients: ServiceClients, tmp_path: Pa
 
 @pytest.mark.usefixtures("work")
 def test_many_clones_at_once_share_one_pack(clients: ServiceClients, tmp_path: Path, runs: list[str]) -> None:
-    """The pack is made once, and read by all."""
+    """Eight concurrent clones compute the pack once; only lists of refs may be computed several times."""
     with ThreadPoolExecutor(8) as threads:
         copies = list(threads.map(lambda n: clone(clients, tmp_path / f"copy{n}"), range(8)))
     assert len({copy("rev-parse", "HEAD") for copy in copies}) == 1
@@ -145,7 +145,7 @@ def test_many_clones_at_once_share_one_pack(clients: ServiceClients, tmp_path: P
 
 @pytest.mark.usefixtures("work")
 def test_an_error_of_git_is_not_cached(clients: ServiceClients, tmp_path: Path, runs: list[str]) -> None:
-    """A commit that is not there now may be there later."""
+    """A failed fetch of an unknown commit runs git again, because the commit may exist later."""
     git = Git(tmp_path / "other")
     git("init", "-q")
     for _ in range(2):
@@ -159,7 +159,7 @@ def test_an_error_of_git_is_not_cached(clients: ServiceClients, tmp_path: Path, 
 def test_nothing_is_cached_on_a_full_disk(
     clients: ServiceClients, tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Clones go on without the cache: also where it has no folder, or the repository is too large for it."""
+    """Clones work without the cache if the disk is full, the repository too large or the folder missing."""
     monkeypatch.setattr(fetch_cache, "FREE_BYTES", shutil.disk_usage(tmp_path).total * 2)
     clone(clients, tmp_path / "full")
     monkeypatch.undo()
@@ -174,7 +174,7 @@ def test_nothing_is_cached_on_a_full_disk(
 
 @pytest.mark.usefixtures("work")
 def test_the_cache_can_be_disabled_and_requires_adoption(clients: ServiceClients) -> None:
-    """A cache of no size keeps nothing, and nothing is kept whose changes nobody counts."""
+    """A size of 0 disables the cache, and a repository without a version in the log is not cached."""
     settings = clients.service.settings
     repository = find_repository(clients.database, "ada", "notes")
     with closing(App.open(settings)) as app:
@@ -188,7 +188,7 @@ def test_the_cache_can_be_disabled_and_requires_adoption(clients: ServiceClients
 def test_without_the_cache_git_makes_every_response(
     clients: ServiceClients, tmp_path: Path, runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lists of refs too."""
+    """Each clone runs git for the refs and the pack if the cache is disabled."""
     monkeypatch.setattr(FetchCache, "enabled", False)
     for number in range(2):
         clone(clients, tmp_path / f"copy{number}")
@@ -199,7 +199,7 @@ def test_without_the_cache_git_makes_every_response(
 def test_cached_responses_are_deleted_with_the_repository(
     clients: ServiceClients, tmp_path: Path, cache_folder: Path
 ) -> None:
-    """When it is deleted."""
+    """The deletion of a repository removes its cached clone responses."""
     clone(clients, tmp_path / "copy")
     assert kept_files(cache_folder)
     assert clients.anonymous.delete("/repos/ada/notes", auth=("ada", PASSWORD)).status_code == 204

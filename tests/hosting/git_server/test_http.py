@@ -1,4 +1,4 @@
-"""The real git against the real service: who may clone and push, and what a push does."""
+"""Git over HTTP: authentication, permissions, and the checks and events of pushes."""
 
 import hashlib
 from pathlib import Path
@@ -32,13 +32,13 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
 
 
 def events(clients: ServiceClients) -> list[str]:
-    """Return the kinds of what has happened, in order."""
+    """Return the kinds of the recorded events, in order."""
     with clients.database.read() as connection:
         return [row[0] for row in connection.exec_driver_sql("SELECT kind FROM events ORDER BY id")]
 
 
 def test_the_first_push_fills_a_repository(clients: ServiceClients, work: Git, tmp_path: Path) -> None:
-    """Its branch becomes the default, events are recorded, and a clone is the same."""
+    """The pushed branch becomes the default, events are recorded, and a clone has the same commit."""
     work("push", "-q", "origin", "trunk")
     shown = clients.anonymous.get("/repos/ada/notes", auth=("ada", PASSWORD)).json()
     assert (shown["default_branch"], shown["empty"], shown["branch_count"]) == ("trunk", False, 1)
@@ -49,7 +49,7 @@ def test_the_first_push_fills_a_repository(clients: ServiceClients, work: Git, t
 
 
 def test_a_private_repository_requires_credentials_and_read_access(clients: ServiceClients, work: Git) -> None:
-    """A private repository and one that does not exist look the same."""
+    """A private repository gives the same responses as a missing one, and a wrong password is refused."""
     work("push", "-q", "origin", "trunk")
     for name in ("ada/notes", "ada/nothing"):
         asked = work.try_to("ls-remote", f"{clients.service.url}/{name}.git")
@@ -63,7 +63,7 @@ def test_a_private_repository_requires_credentials_and_read_access(clients: Serv
 def test_a_public_repository_is_cloned_and_not_pushed_anonymously(
     clients: ServiceClients, work: Git, tmp_path: Path
 ) -> None:
-    """With and without `.git`, shallow, without blobs, and in the old protocol."""
+    """Anonymous clones may be shallow, blobless or of protocol 0 or 2; a user without write access gets 403."""
     work.commit("b.txt", "two\n")
     work("push", "-q", "origin", "trunk")
     clients.anonymous.patch("/repos/ada/notes", json={"private": False}, auth=("ada", PASSWORD))
@@ -74,10 +74,12 @@ def test_a_public_repository_is_cloned_and_not_pushed_anonymously(
         assert (clone.folder / "b.txt").read_text() == "two\n"
     refused = work.try_to("push", address(clients.service.url, "eve", PASSWORD, "ada/notes"), "trunk:x")
     assert "403" in refused.stderr
+    assert work.try_to("push", f"{clients.service.url}/ada/notes.git", "trunk:x").returncode != 0
+    assert "refs/heads/x" not in work("ls-remote", "origin")
 
 
 def test_a_push_requires_the_scope_of_a_token(clients: ServiceClients, work: Git) -> None:
-    """Reading is not writing."""
+    """A token needs `write:repository` to push; reading and other scopes are not enough."""
     ada = repositories.find_repository(clients.database, "ada", "notes").owner
     for scope, succeeds in (("read:repository", False), ("write:issue", False), ("write:repository", True)):
         token = clients.with_token(ada, scope).headers["authorization"].removeprefix("token ")
@@ -86,7 +88,7 @@ def test_a_push_requires_the_scope_of_a_token(clients: ServiceClients, work: Git
 
 
 def test_an_archived_repository_is_read_only(clients: ServiceClients, work: Git) -> None:
-    """The refusal says why."""
+    """An archived repository can be fetched, and a push gets 403."""
     work("push", "-q", "origin", "trunk")
     clients.anonymous.patch("/repos/ada/notes", json={"archived": True}, auth=("ada", PASSWORD))
     work("fetch", "-q", "origin")
@@ -95,7 +97,7 @@ def test_an_archived_repository_is_read_only(clients: ServiceClients, work: Git)
 
 
 def test_branch_protection_is_checked_before_a_branch_moves(clients: ServiceClients, work: Git) -> None:
-    """Force, deletion, protected files and people who are not listed are refused; nothing is half-done."""
+    """Force pushes, deletions, protected files and unlisted users are refused, with all refs of the push."""
     first = work("rev-parse", "HEAD")
     work("push", "-q", "origin", "trunk")
     rule = {"rule_name": "trunk", "enable_push": True, "protected_file_patterns": "secret/*;*.lock"}
@@ -112,6 +114,11 @@ def test_branch_protection_is_checked_before_a_branch_moves(clients: ServiceClie
     work("reset", "-q", "--hard", first)
     work.commit("c.txt", "sideways\n")
     assert "Branch trunk is protected from force push" in work.try_to("push", "-f", "origin", "trunk").stderr
+    work.commit("e.txt", "elsewhere\n")
+    work("push", "-q", "origin", "HEAD:refs/heads/release")
+    rule = {"rule_name": "release", "enable_push": True}
+    clients.anonymous.post("/repos/ada/notes/branch_protections", json=rule, auth=("ada", PASSWORD))
+    assert "Branch release is protected from deletion" in work.try_to("push", "origin", ":release").stderr
 
     lists = {"enable_push_whitelist": True, "push_whitelist_usernames": ["eve"], "protected_file_patterns": ""}
     clients.anonymous.patch("/repos/ada/notes/branch_protections/trunk", json=lists, auth=("ada", PASSWORD))
@@ -122,7 +129,7 @@ def test_branch_protection_is_checked_before_a_branch_moves(clients: ServiceClie
 
 
 def test_the_default_branch_is_not_deleted(clients: ServiceClients, work: Git) -> None:
-    """Others are, and so are tags; each is recorded."""
+    """The default branch cannot be deleted; other branches and tags can, with an event for each."""
     work("push", "-q", "origin", "trunk", "trunk:other")
     work("tag", "v1")
     work("push", "-q", "origin", "v1")
@@ -133,7 +140,7 @@ def test_the_default_branch_is_not_deleted(clients: ServiceClients, work: Git) -
 
 
 def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, work: Git) -> None:
-    """Working copies go on working."""
+    """A push to the old URL works after a rename."""
     work("push", "-q", "origin", "trunk")
     clients.anonymous.patch("/repos/ada/notes", json={"name": "journal"}, auth=("ada", PASSWORD))
     work.commit("b.txt", "two\n")
@@ -143,7 +150,7 @@ def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, 
 def test_a_repository_is_found_by_the_old_names_of_its_owner(
     clients: ServiceClients, work: Git, tmp_path: Path
 ) -> None:
-    """After several renames, and together with a rename of its own; clones, pushes and LFS go on."""
+    """Clones, pushes and LFS work under former names of owner and repository until a name is taken again."""
     work("push", "-q", "origin", "trunk")
     for old, new in (("ada", "countess"), ("countess", "lovelace")):
         accounts.rename_account(clients.database, accounts.find_user(clients.database, old), new)
@@ -187,7 +194,7 @@ def test_a_repository_is_found_by_the_old_names_of_its_owner(
 def test_other_requests_are_refused(
     clients: ServiceClients, work: Git, method: str, path: str, status: int
 ) -> None:
-    """In plain text, without starting git."""
+    """Requests with a wrong service, method or content type are refused in plain text."""
     with clients.service.client() as client:
         response = client.request(method, f"/ada/notes.git{path}", auth=("ada", PASSWORD))
     assert response.status_code == status
@@ -199,7 +206,7 @@ EMPTY_PACK = EMPTY + hashlib.sha1(EMPTY).digest()
 
 
 def push_raw(clients: ServiceClients, *commands: str, pack: bytes = b"") -> bytes:
-    """Push commands that no git would send, and return the answer."""
+    """Push commands that git would not send, and return the response."""
     lines = [f"{command}\0report-status" if at == 0 else command for at, command in enumerate(commands)]
     body = b"".join(b"%04x" % (len(line) + 4) + line.encode() for line in lines) + b"0000" + pack
     headers = {"Content-Type": "application/x-git-receive-pack-request"}
@@ -212,7 +219,7 @@ def push_raw(clients: ServiceClients, *commands: str, pack: bytes = b"") -> byte
 
 
 def test_an_update_without_a_change_records_no_event(clients: ServiceClients, work: Git) -> None:
-    """Deleting what is not there, alone or beside what is; nor is it an entry of the log."""
+    """Deleting a missing ref or updating a ref to its value adds no event and no version of the log."""
     work("push", "-q", "origin", "trunk", "trunk:other")
     repository = repositories.find_repository(clients.database, "ada", "notes")
     before, version = events(clients), repository_log.current_version(clients.database, repository.id)
@@ -232,7 +239,7 @@ def test_an_update_without_a_change_records_no_event(clients: ServiceClients, wo
 def test_a_branch_that_conflicts_with_another_is_refused(
     clients: ServiceClients, work: Git, *, atomic: bool
 ) -> None:
-    """With the reason; others of the same push land unless it is atomic, and nothing is lost."""
+    """A branch below an existing one is refused with the reason; others are pushed unless it is atomic."""
     work("push", "-q", "origin", "trunk", "trunk:refs/stash")
     options = ["--atomic"] if atomic else []
     refused = work.try_to("push", *options, "origin", "trunk:trunk/below", "trunk:refs/stash/x", "trunk:fine")
@@ -246,7 +253,7 @@ def test_a_branch_that_conflicts_with_another_is_refused(
 
 @pytest.mark.parametrize("name", ["HEAD:a.txt", "HEAD^{tree}", "v1"])
 def test_a_branch_must_point_to_a_commit(clients: ServiceClients, work: Git, name: str) -> None:
-    """Anything else is refused, alone unless the push is atomic, and the repository goes on."""
+    """A blob, tree or tag as a branch is refused; other refs are pushed unless the push is atomic."""
     work("tag", "--annotate", "--message", "one", "v1")
     work("push", "-q", "origin", "trunk")
     refused = work.try_to("push", "origin", f"{name}:refs/heads/odd", "trunk:fine").stderr
@@ -260,7 +267,7 @@ def test_a_branch_must_point_to_a_commit(clients: ServiceClients, work: Git, nam
 
 
 def test_a_damaged_pack_is_refused_and_leaves_no_files(clients: ServiceClients, work: Git) -> None:
-    """The refs stay, and the next push works."""
+    """A push with a damaged pack creates no ref, and the next push works."""
     command = b"0" * 40 + b" " + b"1" * 40 + b" refs/heads/x\0report-status\n"
     body = b"%04x" % (len(command) + 4) + command + b"0000" + b"PACK\0\0\0\2\0\0\0\1garbage"
     headers = {"Content-Type": "application/x-git-receive-pack-request"}
@@ -275,12 +282,12 @@ def test_a_damaged_pack_is_refused_and_leaves_no_files(clients: ServiceClients, 
 
 
 def pointer(oid: str, size: int = 12) -> str:
-    """Write what git-lfs commits in place of a large file."""
+    """Return the pointer file that git-lfs commits in place of a large file."""
     return f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n"
 
 
 def test_a_push_without_its_lfs_objects_is_refused(clients: ServiceClients, work: Git) -> None:
-    """It names the files and the command that helps, few or many; with the objects it goes through."""
+    """The message has the missing files and `git lfs push --all`; the push succeeds with the objects."""
     work("push", "-q", "origin", "trunk")
     work.commit("film.bin", pointer("a" * 64))
     refused = work.try_to("push", "origin", "trunk").stderr
@@ -300,7 +307,7 @@ def test_a_push_without_its_lfs_objects_is_refused(clients: ServiceClients, work
 
 
 def test_a_file_similar_to_an_lfs_pointer_is_pushed(clients: ServiceClients, work: Git) -> None:
-    """A text about pointers, an empty large file, and what the repository has already."""
+    """Text that contains a pointer, an empty LFS file and known commits need no LFS object."""
     work.commit("docs.txt", "about:\n" + pointer("b" * 64))
     work.commit("empty.bin", pointer("c" * 64, 0))
     work.commit("long.txt", pointer("d" * 64) + "x" * 2000)
@@ -309,7 +316,7 @@ def test_a_file_similar_to_an_lfs_pointer_is_pushed(clients: ServiceClients, wor
 
 
 def test_missing_lfs_objects_can_be_allowed(app: App, tmp_path: Path) -> None:
-    """By a setting; then nothing is looked for."""
+    """The setting `allow_missing_lfs_objects` skips the check, so that no objects are read for it."""
     admin = accounts.find_user(app.database, "admin")
     repository = making.create(app, admin, admin, making.NewRepository(name="notes"))
     app.settings = msgspec.structs.replace(app.settings, allow_missing_lfs_objects=True)

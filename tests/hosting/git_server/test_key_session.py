@@ -1,4 +1,4 @@
-"""What a key gives access to, decided without a connection."""
+"""Permissions of the sessions of user keys and deploy keys."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def open_session(app: App, key: SshKey, repository: Repository, *, writing: bool
 
 @pytest.mark.parametrize("columns", [{"archived_at": 1}, {"is_mirror": True}])
 def test_archived_repositories_and_mirrors_are_read_only(app: App, ada: Account, columns: dict[str, int]) -> None:
-    """For the owner too."""
+    """The key of the owner may read an archived repository or a mirror, and a write gets 403."""
     repository = make_repository(app.database, ada, "ship", **columns)
     key = key_of(app, ada)
     assert isinstance(open_session(app, key, repository, writing=False), KeySession)
@@ -52,14 +52,14 @@ def test_archived_repositories_and_mirrors_are_read_only(app: App, ada: Account,
 
 
 def test_a_repository_with_disabled_code_is_not_served(app: App, ada: Account) -> None:
-    """Neither to its owner nor to a deploy key."""
+    """A repository without code gives 403 to the key of its owner and to a deploy key."""
     repository = make_repository(app.database, ada, has_code=False)
     for key in (key_of(app, ada), add_deploy_key(app, repository)[1]):
         assert open_session(app, key, repository, writing=False) == 403
 
 
 def test_a_maintainer_of_the_base_pushes_to_the_head_branch_of_a_fork(app: App, ada: Account) -> None:
-    """And no other one; a stranger gets nothing, and a writer everything."""
+    """A maintainer of the base may push to that branch only, a writer of the fork to all, and others to none."""
     bob, eve = make_people(app.database, "bob", "eve")
     base = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
     fork = forks.fork(app, Actor(bob), access_of(app, bob, base))
@@ -80,12 +80,12 @@ def test_a_maintainer_of_the_base_pushes_to_the_head_branch_of_a_fork(app: App, 
 
 
 def access_of(app: App, person: Account, repository: Repository) -> RepositoryAccess:
-    """Return a repository as somebody may use it."""
+    """Return a repository with the permissions of a user."""
     return RepositoryAccess(repository, repositories.permissions_in(app, Actor(person), repository))
 
 
 def test_a_deploy_key_may_do_nothing_but_code(app: App, ada: Account) -> None:
-    """Its session is recorded for the owner, but has not the owner's permissions."""
+    """The session of a deploy key has the owner as its user, but may read only the code and is no admin."""
     repository = make_repository(app.database, ada, is_private=True)
     session = open_session(app, add_deploy_key(app, repository)[1], repository, writing=True)
     assert isinstance(session, KeySession)
@@ -94,7 +94,7 @@ def test_a_deploy_key_may_do_nothing_but_code(app: App, ada: Account) -> None:
 
 
 def test_a_former_name_is_served(app: App, ada: Account) -> None:
-    """As over HTTP: remotes keep working after a rename."""
+    """A repository is found over SSH under the former name of its owner, as over HTTP."""
     repository = make_repository(app.database, ada)
     key = key_of(app, ada)
     accounts.rename_account(app.database, ada, "lovelace")

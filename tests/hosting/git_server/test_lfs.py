@@ -1,4 +1,4 @@
-"""Large files over HTTP: batches, bytes and locks."""
+"""Git LFS over HTTP: batches, transfers and locks."""
 
 import hashlib
 from contextlib import contextmanager
@@ -36,13 +36,13 @@ def lfs(clients: ServiceClients) -> httpx.Client:
 
 
 def batch(client: httpx.Client, operation: str, *items: tuple[str, int], **more: object) -> httpx.Response:
-    """Ask what to do with some objects."""
+    """Send a batch request for some objects."""
     objects = [{"oid": oid, "size": size} for oid, size in items]
     return client.post("/objects/batch", json={"operation": operation, "objects": objects, **more})
 
 
 def upload(client: httpx.Client) -> None:
-    """Upload the file the way a client is told to."""
+    """Upload and verify the object with the actions of a batch response."""
     actions = batch(client, "upload", (OID, len(CONTENT))).json()["objects"][0]["actions"]
     sent = actions["upload"]
     assert httpx.put(sent["href"], content=CONTENT, headers=sent["header"]).status_code == 200
@@ -54,7 +54,7 @@ def upload(client: httpx.Client) -> None:
 
 
 def test_an_object_is_uploaded_once_and_downloaded(lfs: httpx.Client) -> None:
-    """The second time there is nothing to do; a download can go on where it stopped."""
+    """A known object needs no upload action, and a download supports ranges."""
     upload(lfs)
     assert "actions" not in batch(lfs, "upload", (OID, len(CONTENT))).json()["objects"][0]
     action = batch(lfs, "download", (OID, len(CONTENT))).json()["objects"][0]["actions"]["download"]
@@ -66,7 +66,7 @@ def test_an_object_is_uploaded_once_and_downloaded(lfs: httpx.Client) -> None:
 
 
 def test_content_with_another_hash_or_size_is_refused(lfs: httpx.Client) -> None:
-    """A wrong hash, and a wrong size; nothing is kept."""
+    """An upload with a wrong hash or size gets 422, a huge size 413, and no object is stored."""
     assert lfs.put(f"/objects/{OID}/{len(CONTENT)}", content=b"x" * len(CONTENT)).status_code == 422
     assert lfs.put(f"/objects/{OID}/3", content=CONTENT).status_code == 422
     assert lfs.put(f"/objects/{OID}/{10**17}", content=b"").status_code == 413
@@ -75,7 +75,7 @@ def test_content_with_another_hash_or_size_is_refused(lfs: httpx.Client) -> None
 
 
 def test_knowing_an_id_is_not_enough_to_download(clients: ServiceClients, lfs: httpx.Client) -> None:
-    """An object of one repository is not there for another, and a private one for nobody else."""
+    """An object is not found from another repository, and a private one requires access."""
     upload(lfs)
     clients.anonymous.post("/user/repos", json={"name": "mine"}, auth=("eve", PASSWORD))
     eve = clients.open("/eve/mine.git/info/lfs", "eve", **ACCEPT)
@@ -91,7 +91,7 @@ def test_knowing_an_id_is_not_enough_to_download(clients: ServiceClients, lfs: h
 
 @pytest.mark.parametrize("operation", ["upload", "\\u0075pload"])
 def test_readers_cannot_upload(clients: ServiceClients, lfs: httpx.Client, operation: str) -> None:
-    """However they spell it."""
+    """A reader gets 403 for an upload, even if `upload` is written with a JSON escape in the batch."""
     clients.anonymous.patch("/repos/ada/media", json={"private": False}, auth=("ada", PASSWORD))
     eve = clients.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
     content = f'{{"operation": "{operation}", "objects": []}}'
@@ -112,14 +112,14 @@ def test_readers_cannot_upload(clients: ServiceClients, lfs: httpx.Client, opera
 def test_an_invalid_batch_is_refused(
     lfs: httpx.Client, content: bytes, headers: dict[str, str], status: int
 ) -> None:
-    """With a message for people, as JSON."""
+    """An invalid batch request is refused with a JSON body that has a message."""
     response = lfs.post("/objects/batch", content=content, headers=headers)
     assert response.status_code == status
     assert response.json()["message"]
 
 
 def test_invalid_objects_have_errors_of_their_own(lfs: httpx.Client) -> None:
-    """The others go on."""
+    """Invalid objects of a batch get 422 each, and the valid one is answered."""
     upload(lfs)
     items = [("../../etc/passwd", 1), (OID, -1), (OID, 5), (OID, len(CONTENT))]
     responses = batch(lfs, "download", *items).json()["objects"]
@@ -129,7 +129,7 @@ def test_invalid_objects_have_errors_of_their_own(lfs: httpx.Client) -> None:
 def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(
     clients: ServiceClients, lfs: httpx.Client
 ) -> None:
-    """Others see whose it is."""
+    """A second lock gets 409 with the existing lock, and another writer can unlock only with `force`."""
     clients.anonymous.put("/repos/ada/media/collaborators/eve", json={}, auth=("ada", PASSWORD))
     eve = clients.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
     response = lfs.post("/locks", json={"path": "a/film.mp4"})
@@ -147,7 +147,7 @@ def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(
 
 
 def test_locks_are_verified_by_who_may_push(clients: ServiceClients, lfs: httpx.Client) -> None:
-    """It is what a client asks before a push; a reader may list locks, and is told that verifying takes more."""
+    """A reader may list locks and gets 403 from the verify request, which a client sends before a push."""
     lfs.post("/locks", json={"path": "a/film.mp4"})
     reader = {"permission": "read"}
     clients.anonymous.put("/repos/ada/media/collaborators/eve", json=reader, auth=("ada", PASSWORD))
@@ -161,7 +161,7 @@ def test_locks_are_verified_by_who_may_push(clients: ServiceClients, lfs: httpx.
 
 
 def test_an_unavailable_bucket_is_reported(settings: Settings, database: Database) -> None:
-    """Whatever is asked for, as git-lfs reads errors, and without a word of the keys."""
+    """Each LFS request gets 503 with a JSON message if the bucket fails, and no response has its key."""
     accounts.create_user(database, "ada", Secret(PASSWORD), email="ada@example.org")
     with serve_bucket() as bucket, contextmanager(run_service)(strange(settings, bucket), database) as service:
         client = httpx.Client(base_url=service.url, auth=("ada", PASSWORD), headers=ACCEPT, verify=PLAIN)
@@ -186,7 +186,7 @@ def test_an_unavailable_bucket_is_reported(settings: Settings, database: Databas
 
 
 def strange(settings: Settings, bucket: Bucket) -> Settings:
-    """Return settings that name a bucket with the key of a stranger."""
+    """Return settings of a bucket with an access key that it does not accept."""
     return msgspec.structs.replace(
         settings,
         s3_bucket="bucket",
@@ -198,7 +198,7 @@ def strange(settings: Settings, bucket: Bucket) -> Settings:
 
 
 def test_a_repository_deleted_during_an_upload_is_reported(app: App) -> None:
-    """The object stays unlinked, and is cleared away later."""
+    """An object cannot be linked to a repository that was deleted during the upload."""
     admin = accounts.find_user(app.database, "admin")
     repository = making.create(app, admin, admin, making.NewRepository(name="ship"), {})
     making.remove(app, repository, admin)

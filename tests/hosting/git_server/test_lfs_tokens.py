@@ -1,4 +1,4 @@
-"""Large files over SSH: the token, what it gives, and git-lfs itself."""
+"""Git LFS over SSH: the tokens of `git-lfs-authenticate`, and real git-lfs transfers."""
 
 import base64
 import hashlib
@@ -63,7 +63,7 @@ def session_of(app: App, key: SshKey, repository: Repository) -> KeySession:
 
 
 def batch(clients: ServiceClients, token: str, operation: str, repository: str = "ada/media") -> httpx.Response:
-    """Ask what to do with an object."""
+    """Send a batch request for an object."""
     return clients.open(f"/{repository}.git/info/lfs").post(
         "/objects/batch",
         json={"operation": operation, "objects": [OBJECT]},
@@ -72,7 +72,7 @@ def batch(clients: ServiceClients, token: str, operation: str, repository: str =
 
 
 def test_git_lfs_works_over_ssh(ssh: SshService, ada: Account, media: Repository) -> None:
-    """Pushed with one clone and pulled with another; the content is not in the repository."""
+    """A file is pushed from one clone and pulled into another, and git itself has only a pointer."""
     del media
     client = ssh.client(add_user_key(ssh.app, ada))
     work = client.git()
@@ -95,7 +95,7 @@ def test_git_lfs_works_over_ssh(ssh: SshService, ada: Account, media: Repository
 def test_a_token_is_for_one_operation(
     ssh: SshService, clients: ServiceClients, ada: Account, media: Repository
 ) -> None:
-    """The answer names the API; a token for downloads uploads nothing, one for uploads does both."""
+    """A download token cannot upload, and an upload token can do both; the response has the API URL."""
     del media
     client = ssh.client(add_user_key(ssh.app, ada))
 
@@ -120,7 +120,7 @@ def test_a_token_is_for_one_operation(
 
 
 def test_a_reader_gets_no_token_for_uploads(ssh: SshService, media: Repository) -> None:
-    """The same check as for a push."""
+    """`git-lfs-authenticate` checks permissions as a push or a fetch does."""
     bob, eve = make_people(ssh.app.database, "bob", "eve")
     let_in(ssh.app.database, media, bob, READ)
     reader = ssh.client(add_user_key(ssh.app, bob))
@@ -135,7 +135,7 @@ def test_a_reader_gets_no_token_for_uploads(ssh: SshService, media: Repository) 
 def test_a_token_is_checked_again_at_each_use(
     app: App, clients: ServiceClients, ada: Account, media: Repository
 ) -> None:
-    """It ends with its key, its user's access, and the time."""
+    """A token is invalid once it has expired, its key was deleted or its user may not sign in."""
     key = user_key(app, ada)
     session = session_of(app, key, media)
     token = lfs_tokens.create(app, session, uploads=True)
@@ -153,7 +153,7 @@ def test_a_token_is_checked_again_at_each_use(
 
 
 def test_a_token_is_for_one_repository(app: App, clients: ServiceClients, ada: Account, media: Repository) -> None:
-    """Also if its key may use others, and never for the API."""
+    """A token gives no access to other repositories that its key can use, and none to the API."""
     make_repository(app.database, ada, "other")
     token = lfs_tokens.create(app, session_of(app, user_key(app, ada), media), uploads=True)
     assert batch(clients, token, "download", "ada/other").status_code == 404
@@ -161,7 +161,7 @@ def test_a_token_is_for_one_repository(app: App, clients: ServiceClients, ada: A
 
 
 def test_a_deploy_key_gets_tokens_too(app: App, clients: ServiceClients, media: Repository) -> None:
-    """One that may only read gets none for uploads that would work."""
+    """A token of a read-only deploy key cannot upload, even if it was created for uploads."""
     _, key = add_deploy_key(app, media, is_read_only=True)
     token = lfs_tokens.create(app, session_of(app, key, media), uploads=True)
     assert batch(clients, token, "download").status_code == 200
@@ -170,7 +170,7 @@ def test_a_deploy_key_gets_tokens_too(app: App, clients: ServiceClients, media: 
 
 
 def test_a_forged_token_is_refused(app: App, clients: ServiceClients, ada: Account, media: Repository) -> None:
-    """Neither changed, nor cut, nor signed for another purpose."""
+    """A token that is changed, truncated or signed for another purpose gets 401."""
     token = lfs_tokens.create(app, session_of(app, user_key(app, ada), media), uploads=False)
     content, _, signature = token.removeprefix("lfs-").partition(".")
     claims = json.loads(base64.urlsafe_b64decode(content))

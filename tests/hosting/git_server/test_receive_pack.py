@@ -1,4 +1,4 @@
-"""Pushing, by real git over real sockets: what lands, what does not, and what is said about it."""
+"""Pushes with real git over HTTP: ref updates, refusals, limits and disconnected clients."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ ZERO = "0" * 40
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    """Serve one empty repository; afterwards nothing runs and nothing lies about."""
+    """Serve one empty repository; at the end, check that no process and no temporary file is left."""
     with serve(tmp_path / "data") as running:
         new_repository(running.folders.path(1))
         yield running
@@ -42,7 +42,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def ada(tmp_path: Path) -> Client:
-    """Give someone an empty folder."""
+    """Return a git client with an empty folder."""
     (tmp_path / "ada").mkdir()
     return Client(tmp_path / "ada")
 
@@ -59,13 +59,13 @@ def work(ada: Client, served: Served) -> Client:
 
 
 def refs(served: Served) -> dict[str, str]:
-    """Return all references and where they are."""
+    """Return all refs and their object ids."""
     lines = run(served.folders.path(1), "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
     return dict(line.split() for line in lines)
 
 
 def test_the_applied_updates_are_reported_exactly(work: Client, served: Served) -> None:
-    """Branches and tags, made, moved and deleted in one push: each with where it was and where it is."""
+    """One push that creates, updates and deletes refs is recorded with the old and new id of each."""
     first = work.head()
     work.git("push", "--quiet", "origin", "main:old")
     served.history.clear()
@@ -87,7 +87,7 @@ def test_the_applied_updates_are_reported_exactly(work: Client, served: Served) 
 
 
 def test_the_objects_of_a_push_are_one_pack(work: Client, served: Served) -> None:
-    """However few they are: the log records the pack; a push without new objects brings none."""
+    """The few objects of a push are one recorded pack, and a push without new objects has no pack."""
     work.commit(content="second\n")
     work.git("push", "--quiet", "origin", "main")
     ((pack_name,),) = served.packs[-1:]
@@ -103,7 +103,7 @@ def test_the_objects_of_a_push_are_one_pack(work: Client, served: Served) -> Non
 
 
 def test_notes_can_be_pushed_and_force_works(work: Client, served: Served) -> None:
-    """A branch that was rewritten is refused by git's client, unless it is forced."""
+    """Notes are pushed, and a rewritten branch is refused by the git client unless the push is forced."""
     work.git("notes", "add", "--message", "seen")
     work.git("push", "--quiet", "origin", "refs/notes/commits")
     work.git("commit", "--quiet", "--amend", "--message", "rewritten")
@@ -113,7 +113,7 @@ def test_notes_can_be_pushed_and_force_works(work: Client, served: Served) -> No
 
 
 def test_an_empty_push_changes_nothing(work: Client, served: Served) -> None:
-    """Neither an up-to-date branch nor the probe a client sends before a large push lands anything."""
+    """An up-to-date branch and the empty probe request of a client before a large push change nothing."""
     work.git("push", "--quiet", "origin", "main")
     response = httpx.post(f"{served.address(1)}/git-receive-pack", content=b"0000")
     assert (response.status_code, response.content) == (200, b"")
@@ -121,7 +121,7 @@ def test_an_empty_push_changes_nothing(work: Client, served: Served) -> None:
 
 
 def test_updates_are_checked_before_any_ref_moves(work: Client, served: Served) -> None:
-    """In quarantine, new objects can be read and compared; no reference is there yet."""
+    """The check can read and compare the new objects in quarantine while the refs are still the old ones."""
     seen: list[object] = []
     first = work.head()
 
@@ -159,7 +159,7 @@ def test_a_refused_push_moves_nothing_and_says_why(work: Client, served: Served)
 
 
 def test_one_refused_ref_leaves_the_others(work: Client, served: Served) -> None:
-    """When its refusal stands alone; the pusher reads which one stayed, and why."""
+    """A refusal with `alone` rejects its ref with the reason, and the other refs of the push are updated."""
     served.judge = lambda _push: [
         PushRejection("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.", alone=True)
     ]
@@ -173,7 +173,7 @@ def test_one_refused_ref_leaves_the_others(work: Client, served: Served) -> None
 
 
 def test_a_mirror_is_pushed_but_for_the_refs_of_the_service(work: Client, served: Served) -> None:
-    """Changes, notes and what was fetched from elsewhere come along; clones get what they always get."""
+    """A mirror push stores changes, notes, remotes and replacements, and rejects reserved refs."""
     at = work.head()
     stored = [
         "refs/changes/01/1/1",
@@ -192,7 +192,7 @@ def test_a_mirror_is_pushed_but_for_the_refs_of_the_service(work: Client, served
 
 
 def test_an_atomic_push_with_a_hidden_ref_moves_nothing(work: Client, served: Served) -> None:
-    """Git refuses a hidden ref before it asks; the rest is refused for its sake."""
+    """A hidden ref is refused, and with `--atomic` all other refs of the push are refused as well."""
     before = refs(served)
     work.git("push", "--atomic", "origin", "main:refs/holdfast/x", "main:side", fails=True)
     assert refs(served) == before
@@ -201,7 +201,7 @@ def test_an_atomic_push_with_a_hidden_ref_moves_nothing(work: Client, served: Se
 
 
 def test_push_options_are_handed_on(work: Client, served: Served) -> None:
-    """As they were given, in their order; too many of them refuse the push."""
+    """Push options arrive unchanged and in order; a push with more than 4096 bytes of them is refused."""
     work.git("push", "--quiet", "-o", "ci.skip", "-o", "naïve=1", "origin", "main:side")
     assert served.options[-1] == ("ci.skip", "naïve=1")
     output = work.git("push", "-o", "x" * 5000, "origin", "main:other", fails=True)
@@ -210,7 +210,7 @@ def test_push_options_are_handed_on(work: Client, served: Served) -> None:
 
 
 def test_a_ref_that_is_named_twice_does_not_move(work: Client, served: Served) -> None:
-    """Which of the two was meant, nobody can tell."""
+    """A push with two commands for one ref is refused for that ref, because they are ambiguous."""
     at = work.head()
     lines = pkt(f"{ZERO} {at} refs/heads/twice\0report-status".encode()) + pkt(
         f"{ZERO} {at} refs/heads/twice".encode()
@@ -222,7 +222,7 @@ def test_a_ref_that_is_named_twice_does_not_move(work: Client, served: Served) -
 
 
 def test_many_rejections_are_truncated(work: Client, served: Served) -> None:
-    """However much the judge has to say, the pusher reads the beginning of it."""
+    """The client sees the first rejections and `...` for the rest."""
     served.judge = lambda _push: [PushRejection(f"refs/heads/{number}", "no" * 50) for number in range(5000)]
     work.commit(content="second\n")
     output = work.git("push", "origin", "main", fails=True)
@@ -233,7 +233,7 @@ def test_many_rejections_are_truncated(work: Client, served: Served) -> None:
 def test_a_failing_check_rejects_the_push(
     work: Client, served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An error of ours never lets a push through, and tells the pusher nothing of its inside."""
+    """An exception in the check rejects the push, and the client does not see its message."""
 
     def fail(push: Push) -> Sequence[PushRejection]:
         raise RuntimeError("password=hunter2")
@@ -250,7 +250,7 @@ def test_a_failing_check_rejects_the_push(
 def test_refs_that_cannot_be_moved_are_refused(
     work: Client, served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The client is told that they stayed, and nothing of the inside; the log says more."""
+    """If recording a push fails, the client gets a general message, and the failure is logged."""
 
     def fail(changes: tuple[RefUpdate, ...]) -> None:
         raise RuntimeError("password=hunter2")
@@ -267,7 +267,7 @@ def test_refs_that_cannot_be_moved_are_refused(
     "ref", ["refs/holdfast/x", "refs/pull/1/head", "refs/for/main", "refs/bisect/bad", "refs/heads/@"]
 )
 def test_some_references_cannot_be_pushed(work: Client, served: Served, ref: str) -> None:
-    """Those of the service, those of one working copy, and names git takes for something else; with the reason."""
+    """Refs of the service, of a working copy and with ambiguous names are refused with a reason."""
     before = refs(served)
     output = work.git("push", "origin", f"main:{ref}", fails=True)
     assert f"remote: {ref}: " in output or "hidden ref" in output
@@ -276,14 +276,14 @@ def test_some_references_cannot_be_pushed(work: Client, served: Served, ref: str
 
 
 def test_head_stays_where_it_is(work: Client, served: Served) -> None:
-    """HEAD is no branch to push to."""
+    """A push to HEAD is refused and does not change HEAD."""
     assert "HEAD cannot be the name of a branch" in work.git("push", "origin", "main:HEAD", fails=True)
     assert (served.folders.path(1) / "HEAD").read_text() == "ref: refs/heads/main\n"
     assert served.history == []
 
 
 def test_of_two_racing_pushes_one_lands(work: Client, served: Served, ada: Client) -> None:
-    """Both are judged on the same state; the second to move the branch is refused, and only the first is told."""
+    """Two pushes pass the check at once, and only the first to update the branch succeeds and is recorded."""
     both = threading.Barrier(2)
 
     def meet(push: Push) -> Sequence[PushRejection]:
@@ -315,7 +315,7 @@ def test_of_two_racing_pushes_one_lands(work: Client, served: Served, ada: Clien
 
 
 def test_a_large_push_is_streamed(work: Client, served: Served) -> None:
-    """Ten megabytes nothing can shrink arrive, sent in pieces of unknown total."""
+    """A push of 10 MB with chunked encoding succeeds."""
     (work.folder / "large").write_bytes(os.urandom(10_000_000))
     work.git("add", "large")
     work.git("commit", "--quiet", "--message", "large")
@@ -324,7 +324,7 @@ def test_a_large_push_is_streamed(work: Client, served: Served) -> None:
 
 
 def test_a_push_above_the_limit_is_refused_with_the_message_of_git(work: Client, served: Served) -> None:
-    """The client is told although it is still sending."""
+    """The client gets the message of git although it has not sent the whole pack."""
     served.max_bytes = 1_000_000
     (work.folder / "large").write_bytes(os.urandom(10_000_000))
     work.git("add", "large")
@@ -336,7 +336,7 @@ def test_a_push_above_the_limit_is_refused_with_the_message_of_git(work: Client,
 
 
 def command(old: str, new: str, ref: str = "refs/heads/evil") -> bytes:
-    """Write the first part of a push of one reference."""
+    """Encode the command of a push that updates one ref."""
     return pkt(f"{old} {new} {ref}\0report-status side-band-64k".encode()) + b"0000"
 
 
@@ -347,7 +347,7 @@ def pack(objects: Sequence[bytes]) -> bytes:
 
 
 def length(value: int, kind: int) -> bytes:
-    """Write the head of an object in a pack."""
+    """Encode the header of an object in a pack."""
     head = [(kind << 4) | (value & 15)]
     value >>= 4
     while value:
@@ -358,7 +358,7 @@ def length(value: int, kind: int) -> bytes:
 
 
 def varint(value: int) -> bytes:
-    """Write a size the way deltas do."""
+    """Encode a size as in a delta."""
     out = []
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -401,7 +401,7 @@ def bomb() -> bytes:
     ],
 )  # fmt: skip
 def test_a_bad_pack_is_a_clean_refusal(work: Client, served: Served, body: bytes) -> None:
-    """Git's own answer, or an error of the client; nothing half-done; the next push works."""
+    """An invalid pack or command gets 400 or `ng`, changes nothing, and the next push works."""
     before = refs(served)
     response = httpx.post(f"{served.address(1)}/git-receive-pack", content=body, timeout=60)
     assert response.status_code == 400 or b"ng refs/heads" in response.content
@@ -412,7 +412,7 @@ def test_a_bad_pack_is_a_clean_refusal(work: Client, served: Served, body: bytes
 
 
 def test_the_number_of_commands_is_limited(work: Client, served: Served) -> None:
-    """Git would keep them in memory; the service stops listening before."""
+    """Too many commands get 413, because git would keep them all in memory."""
     line = pkt(f"{ZERO} {'1' * 40} refs/heads/{'x' * 900}".encode())
     response = httpx.post(f"{served.address(1)}/git-receive-pack", content=line * 9000)
     assert response.status_code == 413
@@ -421,7 +421,7 @@ def test_the_number_of_commands_is_limited(work: Client, served: Served) -> None
 
 @pytest.mark.parametrize("size", [1, 3, 4, 7, 100, 10_000])
 def test_commands_are_counted_across_chunks(size: int) -> None:
-    """The pack after the commands does not count, however the body is cut."""
+    """The limit applies to commands, wherever the body is split, and not to the pack after them."""
     body = b"".join(pkt(b"x" * number) for number in range(50)) + b"0000" + bytes(9 * 1024 * 1024)
     commands = receive_pack.Commands()
     for start in range(0, 20_000, size):
@@ -446,7 +446,7 @@ def push_process(client: Client) -> subprocess.Popen[bytes]:
 
 
 def test_a_push_is_applied_and_recorded_if_its_client_dies_during_the_check(work: Client, served: Served) -> None:
-    """All has arrived: what happens next does not need the client."""
+    """A push that was received completely is applied even if its client is killed."""
     judging, gone = threading.Event(), threading.Event()
 
     def wait(push: Push) -> Sequence[PushRejection]:
@@ -466,7 +466,7 @@ def test_a_push_is_applied_and_recorded_if_its_client_dies_during_the_check(work
 
 
 def test_a_push_whose_client_dies_while_sending_leaves_no_files(work: Client, served: Served) -> None:
-    """Half a pack is thrown away, and the process with it."""
+    """A partial push ends the git process and changes no ref."""
     before = refs(served)
     host, _, port = served.url.removeprefix("http://").partition(":")
     body = command(ZERO, "1" * 40) + b"PACK" + struct.pack(">II", 2, 5000) + length(5, 3) + zlib.compress(b"hello")
@@ -480,7 +480,7 @@ def test_a_push_whose_client_dies_while_sending_leaves_no_files(work: Client, se
 
 
 def test_a_client_that_stops_sending_times_out(work: Client, served: Served) -> None:
-    """Patience ends while the connection stays open."""
+    """The git process is ended after the idle timeout even if the connection stays open."""
     served.idle_timeout = 0.5
     host, _, port = served.url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port))) as connection:
@@ -509,7 +509,7 @@ with serve(Path(sys.argv[1])) as served:
 
 
 def test_a_push_is_rejected_if_the_service_is_killed_during_the_check(work: Client, served: Served) -> None:
-    """No reference moves and git ends by itself; a quarantine it had no time to clear goes with the next prune."""
+    """No ref changes, the git process ends, and `git prune` removes the quarantine."""
     before = refs(served)
     work.commit(content="second\n")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -531,7 +531,7 @@ def test_a_push_is_rejected_if_the_service_is_killed_during_the_check(work: Clie
 
 
 def test_a_hook_without_its_service_rejects(work: Client, served: Served, tmp_path: Path) -> None:
-    """The hook reads the end of its pipe instead of a word, and refuses."""
+    """The hook exits with 1 if its pipe is closed before it has an answer."""
     hook = str(served.folders.hooks / "pre-receive")
     said = tmp_path / "said"
     with contextlib.ExitStack() as ends:
@@ -546,7 +546,7 @@ def test_a_hook_without_its_service_rejects(work: Client, served: Served, tmp_pa
 
 
 def test_a_push_is_recorded_if_git_is_killed_while_refs_move(work: Client, served: Served) -> None:
-    """The service moves them: it does not matter that git is there no more to say so."""
+    """The service updates the refs itself, so that the push is applied without git."""
     commit_id = work.commit(content="second\n")
 
     def kill_git(changes: tuple[RefUpdate, ...]) -> None:
@@ -564,7 +564,7 @@ def test_a_push_is_recorded_if_git_is_killed_while_refs_move(work: Client, serve
 
 
 def test_missing_hooks_are_written_again(work: Client, served: Served) -> None:
-    """Git would go on without them, so they are looked for before every push."""
+    """Hooks are checked before each push, because git would accept a push without them."""
     for path in served.folders.hooks.iterdir():
         path.unlink()
     served.judge = lambda push: [PushRejection(push.changes[0].ref, "no")]
@@ -573,7 +573,7 @@ def test_missing_hooks_are_written_again(work: Client, served: Served) -> None:
 
 
 def test_a_push_with_sha256_ids_is_refused_with_a_message(work: Client, served: Served) -> None:
-    """By git's client itself when the repository holds something, and by the service when a client tries."""
+    """The git client refuses a SHA-256 push; the service answers such a request with an `ERR` line."""
     work.git("init", "--quiet", "--initial-branch=main", "--object-format=sha256", "long")
     long = work.within("long")
     long.commit()
@@ -587,7 +587,7 @@ def test_a_push_with_sha256_ids_is_refused_with_a_message(work: Client, served: 
 
 
 def test_an_error_of_git_names_its_command(served: Served) -> None:
-    """An error the service can log says which command it was, and nothing of what was sent."""
+    """The error of a failed command has its name and exit code, and not the data of the client."""
     httpx.post(f"{served.address(1)}/git-receive-pack", content=b"hunter2")
     assert isinstance(served.failures[0], GitFailed)
     assert str(served.failures[0]).startswith("git receive-pack failed with exit code")
@@ -596,7 +596,7 @@ def test_an_error_of_git_names_its_command(served: Served) -> None:
 
 @pytest.mark.parametrize("turns", [0, 1, 5, 50, 500])
 def test_git_does_not_wait_for_a_client_that_left_at_the_beginning(served: Served, turns: int) -> None:
-    """Whether it left before git was started, or before the first byte was passed on."""
+    """The git process ends if the client disconnects before it has started or before its first byte of input."""
 
     async def silence() -> AsyncIterator[bytes]:
         await asyncio.Event().wait()

@@ -1,4 +1,4 @@
-"""The bodies of git's requests."""
+"""Request bodies of git clients: decompression and limits."""
 
 import asyncio
 import gzip
@@ -29,19 +29,19 @@ def inflated(content: bytes, size: int = 1000, most: int | None = None) -> bytes
 
 @given(content=st.binary(max_size=5000), repeat=st.integers(1, 60), size=st.integers(1, 3000))
 def test_decompression_is_the_inverse_of_compression(content: bytes, repeat: int, size: int) -> None:
-    """However the body is cut, what was compressed comes out."""
+    """A gzip body is decompressed to its content whatever the size of its chunks."""
     assert inflated(gzip.compress(content * repeat), size) == content * repeat
 
 
 @given(st.binary(max_size=200))
 def test_invalid_bytes_are_an_error(content: bytes) -> None:
-    """Anything else is refused with an error of its own."""
+    """A body that is not gzip raises `BodyDamaged`."""
     with pytest.raises(BodyDamaged):
         inflated(content)
 
 
 def test_trailing_and_missing_bytes_are_an_error() -> None:
-    """A body ends where its compressed part ends."""
+    """A gzip body that is truncated, or is followed by other data, raises `BodyDamaged`."""
     whole = gzip.compress(b"hello" * 1000)
     for body in (whole[:-1], whole + b"x", whole + whole):
         for size in (1, 7, 1000):
@@ -50,7 +50,7 @@ def test_trailing_and_missing_bytes_are_an_error() -> None:
 
 
 def test_a_decompression_bomb_is_refused() -> None:
-    """Out of proportion, or larger than is allowed."""
+    """A body with an extreme compression ratio or above the size limit raises `BodyTooLarge`."""
     with pytest.raises(BodyTooLarge, match="decompression bomb"):
         inflated(gzip.compress(bytes(10_000_000)))
     with pytest.raises(BodyTooLarge, match="larger than 1000 bytes"):
@@ -58,7 +58,7 @@ def test_a_decompression_bomb_is_refused() -> None:
 
 
 def test_a_whole_body_is_read() -> None:
-    """The file stands at its start; too much is refused."""
+    """The spooled file is positioned at its start, and a body above the limit is refused."""
 
     async def play() -> None:
         with await spool(pieces(b"hello", 2), most=5) as file:

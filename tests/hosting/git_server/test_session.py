@@ -1,4 +1,4 @@
-"""The session of a git client: authentication, repository and permissions."""
+"""Git sessions over HTTP: authentication, repository lookup and permissions."""
 
 import asyncio
 import uuid
@@ -19,7 +19,7 @@ from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, m
 
 
 def request_of(app: App, name: str, user: Account | None = None, *scopes: str) -> RequestContext:
-    """Make a request for a repository of ada's, with a token of somebody or without credentials."""
+    """Make a request for a repository of ada's, with a token of a user or without credentials."""
     headers = []
     if user is not None:
         _, token = tokens.create_token(app.database, user, uuid.uuid4().hex, scopes or ("all",))
@@ -38,7 +38,7 @@ def opened(request: RequestContext, *, writing: bool = False) -> GitSession | in
 
 @pytest.fixture
 def people(app: App) -> list[Account]:
-    """Make ada with repositories, bob who may write to them, eve who may read them, and a stranger."""
+    """Make ada with repositories, bob who may write to them, eve who may read them, and a user without access."""
     created_accounts = make_people(app.database, "ada", "bob", "eve", "mallory")
     _, bob, eve, _ = created_accounts
     for name, columns in (("open", {}), ("private", {"is_private": True}), ("archived", {"archived_at": 1})):
@@ -52,7 +52,7 @@ def people(app: App) -> list[Account]:
 def test_anonymous_clients_read_what_is_public_and_are_challenged_for_the_rest(
     app: App, people: list[Account]
 ) -> None:
-    """A private repository and one that does not exist look the same."""
+    """Private and missing repositories and all writes give the same 401 to anonymous clients."""
     del people
     assert isinstance(opened(request_of(app, "open")), GitSession)
     for name, writing in (("private", False), ("gone", False), ("open", True)):
@@ -64,7 +64,7 @@ def test_anonymous_clients_read_what_is_public_and_are_challenged_for_the_rest(
 
 
 def test_users_do_what_their_permissions_allow(app: App, people: list[Account]) -> None:
-    """Whoever may not see a repository learns nothing of it."""
+    """A user without read access gets the same 404 for a private repository as for a missing one."""
     _, bob, eve, mallory = people
     assert isinstance(opened(request_of(app, "private", bob), writing=True), GitSession)
     assert isinstance(opened(request_of(app, "private", eve)), GitSession)
@@ -73,7 +73,7 @@ def test_users_do_what_their_permissions_allow(app: App, people: list[Account]) 
 
 
 def test_a_token_reaches_as_far_as_its_scopes(app: App, people: list[Account]) -> None:
-    """Reading is not writing, and other scopes are neither."""
+    """A read scope does not permit a push, and a scope for issues permits nothing."""
     ada = people[0]
     assert isinstance(opened(request_of(app, "open", ada, "read:repository")), GitSession)
     assert opened(request_of(app, "open", ada, "read:repository"), writing=True) == 403
@@ -82,13 +82,13 @@ def test_a_token_reaches_as_far_as_its_scopes(app: App, people: list[Account]) -
 
 @pytest.mark.parametrize("name", ["archived", "mirror"])
 def test_archived_repositories_and_mirrors_are_read_only(app: App, people: list[Account], name: str) -> None:
-    """For the owner too."""
+    """The owner may read an archived repository or a mirror, and a write gets 403."""
     assert isinstance(opened(request_of(app, name, people[0])), GitSession)
     assert opened(request_of(app, name, people[0]), writing=True) == 403
 
 
 def test_a_repository_is_found_by_its_former_names(app: App, people: list[Account]) -> None:
-    """Of itself and of its owner, alone and together."""
+    """A repository is found by former names of itself, of its owner, or of both, in any case."""
     repository = repositories.find_repository(app.database, "ada", "open")
     with app.database.write() as connection:
         repositories.rename_repository(connection, repository, "new")
@@ -100,7 +100,7 @@ def test_a_repository_is_found_by_its_former_names(app: App, people: list[Accoun
 
 
 def test_wrong_credentials_are_challenged_with_the_reason() -> None:
-    """So that git asks for others."""
+    """A refusal of credentials becomes a 401 with WWW-Authenticate, so that git prompts for others."""
     refusal = challenge(ApiError(403, "wrong password"))
     assert (refusal.status, refusal.message) == (401, "wrong password")
     assert "WWW-Authenticate" in (refusal.headers or {})
@@ -120,7 +120,7 @@ def read(app: App, messages: Iterable[Message]) -> list[bytes]:
 
 
 def test_a_body_is_read_in_chunks_until_its_end(app: App) -> None:
-    """One that breaks off is an error, never taken for a whole one."""
+    """A body that ends with a disconnect raises `BodyDamaged`, so that it is never taken for complete."""
     part = {"type": "http.request", "body": b"ab", "more_body": True}
     empty = {"type": "http.request", "more_body": True}
     assert read(app, [part, empty, {"type": "http.request", "body": b"c"}]) == [b"ab", b"c"]

@@ -1,4 +1,4 @@
-"""Git over SSH, with the real programs: who gets in, what they may do, and what they are told."""
+"""Git over SSH with real clients: authentication, permissions, limits and error messages."""
 
 import asyncio
 import os
@@ -68,7 +68,7 @@ def connected(
 
 
 def test_a_repository_is_cloned_pushed_and_fetched(service: SshService, ada: Account, boats: Repository) -> None:
-    """What is pushed is recorded, and another clone has it."""
+    """Pushed branches are recorded, and another clone pulls the commit."""
     client = service.client(add_user_key(service.app, ada))
     work = client.clone("ada/boats")
     other = client.clone("ada/boats", "other")
@@ -82,7 +82,7 @@ def test_a_repository_is_cloned_pushed_and_fetched(service: SshService, ada: Acc
 
 
 def test_a_push_that_only_deletes_ends(service: SshService, ada: Account, boats: Repository) -> None:
-    """Such a push has no pack, and its client does not end its input."""
+    """A push that only deletes has no pack, and it ends although the client keeps its input open."""
     add_commit(service.app.database, boats, "side")
     work = service.client(add_user_key(service.app, ada)).clone("ada/boats")
     began = time.monotonic()
@@ -92,7 +92,7 @@ def test_a_push_that_only_deletes_ends(service: SshService, ada: Account, boats:
 
 
 def test_a_push_ends_when_git_does(service: SshService, ada: Account, boats: Repository) -> None:
-    """Not every client ends its input before it has the end of the command."""
+    """A push ends with the exit status of git even if the client has not closed its input."""
     add_commit(service.app.database, boats, "side")
     key = add_user_key(service.app, ada)
     line = f"{refs_of(service.app, boats)['refs/heads/side']} {'0' * 40} refs/heads/side\0report-status".encode()
@@ -111,7 +111,7 @@ def test_a_push_ends_when_git_does(service: SshService, ada: Account, boats: Rep
 
 
 def test_protocol_version_2_is_spoken(service: SshService, ada: Account, boats: Repository) -> None:
-    """The client asks for it in an environment variable."""
+    """The protocol version is that of the GIT_PROTOCOL variable of the client."""
     del boats
     client = service.client(add_user_key(service.app, ada))
     git = client.git(GIT_TRACE_PACKET="1")
@@ -122,7 +122,7 @@ def test_protocol_version_2_is_spoken(service: SshService, ada: Account, boats: 
 
 
 def test_an_unknown_key_is_refused_with_a_message(service: SshService, ada: Account, boats: Repository) -> None:
-    """Not only that permission was denied."""
+    """The client prints that its keys are unknown to the service, not only "permission denied"."""
     del boats, ada
     done = service.client(new_key()).ssh("git-upload-pack", "ada/boats.git")
     assert done.returncode == 255
@@ -130,14 +130,14 @@ def test_an_unknown_key_is_refused_with_a_message(service: SshService, ada: Acco
 
 
 def test_another_user_name_is_refused_with_a_message(service: SshService, ada: Account) -> None:
-    """Also with a known key."""
+    """A known key with a user name other than `git` is refused with a message that names `git`."""
     done = service.client(add_user_key(service.app, ada), user="ada").ssh("git-upload-pack", "ada/boats.git")
     assert done.returncode == 255
     assert "Connect as the user git" in done.stderr
 
 
 def test_there_is_no_shell(service: SshService, ada: Account) -> None:
-    """A client without a command learns whose key it has; any other command is refused."""
+    """A client without a command gets its user name, and terminals, SFTP and other commands are refused."""
     client = service.client(add_user_key(service.app, ada))
     forced = client.ssh(options=("-tt",))
     assert (forced.returncode, forced.stdout) == (255, "")
@@ -154,7 +154,7 @@ def test_there_is_no_shell(service: SshService, ada: Account) -> None:
 
 
 def test_archives_are_refused_with_a_hint(service: SshService, ada: Account, boats: Repository) -> None:
-    """`git archive --remote` is for HTTP."""
+    """`git archive --remote` over SSH is refused with a message."""
     del boats
     client = service.client(add_user_key(service.app, ada))
     done = client.git().try_to("archive", f"--remote={client.address}/ada/boats.git", "main")
@@ -163,7 +163,7 @@ def test_archives_are_refused_with_a_hint(service: SshService, ada: Account, boa
 
 
 def test_nothing_is_forwarded(service: SshService, ada: Account) -> None:
-    """Neither connections to elsewhere, nor listening for others."""
+    """Port forwarding is refused in both directions."""
     key = add_user_key(service.app, ada)
 
     async def attempt() -> None:
@@ -177,7 +177,7 @@ def test_nothing_is_forwarded(service: SshService, ada: Account) -> None:
 
 
 def test_permissions_are_those_of_the_user(service: SshService, ada: Account, boats: Repository) -> None:
-    """Strangers see nothing of a private repository, readers cannot push, writers can."""
+    """A private repository is "not found" without access, read-only for readers and writable for writers."""
     app = service.app
     bob, eve, carol = make_people(app.database, "bob", "eve", "carol")
     let_in(app.database, boats, bob, WRITE)
@@ -199,7 +199,7 @@ def test_permissions_are_those_of_the_user(service: SshService, ada: Account, bo
 
 
 def test_a_user_who_may_not_sign_in_is_refused(service: SshService, ada: Account, boats: Repository) -> None:
-    """The key alone is not enough."""
+    """The key of a user who may not sign in is refused with the reason."""
     del boats
     client = service.client(add_user_key(service.app, ada))
     accounts.change_account(service.app.database, ada, may_not_log_in=True)
@@ -208,7 +208,7 @@ def test_a_user_who_may_not_sign_in_is_refused(service: SshService, ada: Account
 
 
 def test_a_key_that_was_deleted_opens_no_session(service: SshService, ada: Account, boats: Repository) -> None:
-    """Not even on a connection that was open before."""
+    """A deleted key cannot start a command on a connection that was open before its deletion."""
     del boats
     key = add_user_key(service.app, ada)
 
@@ -225,7 +225,7 @@ def test_a_key_that_was_deleted_opens_no_session(service: SshService, ada: Accou
 def test_a_deploy_key_has_access_to_its_repository_only(
     service: SshService, ada: Account, boats: Repository
 ) -> None:
-    """One that may write pushes, one that may only read does not, and neither sees another repository."""
+    """A key with write access pushes, a read-only key cannot, and other repositories are not found."""
     app = service.app
     other = make_repository(app.database, ada, "other")
     add_commit(app.database, other, "main")
@@ -246,7 +246,7 @@ def test_a_deploy_key_has_access_to_its_repository_only(
 def test_branch_protection_applies_to_deploy_keys(
     service: SshService, ada: Account, boats: Repository, *, allowed: bool
 ) -> None:
-    """A list of users does not speak of them, even if it has the owner, for whom they push."""
+    """A deploy key needs `push_whitelist_deploy_keys`, even if the list of users has the owner."""
     app = service.app
     rule = ProtectionRule(
         enable_push=True,
@@ -278,7 +278,7 @@ def test_a_refused_pack_is_reported_with_its_reason(service: SshService, ada: Ac
 
 
 def test_too_many_connections_are_closed(service: SshService, ada: Account) -> None:
-    """The limit counts connections before they log in; those that end make room."""
+    """Connections count before they authenticate, and a closed one makes room for another."""
     app = service.app
     app.settings = msgspec.structs.replace(app.settings, ssh_max_connections=2)
     client = service.client(add_user_key(app, ada))
@@ -291,7 +291,7 @@ def test_too_many_connections_are_closed(service: SshService, ada: Account) -> N
 
 
 def test_an_address_has_its_own_limit(service: SshService) -> None:
-    """Trusted proxies have none."""
+    """Connections are limited for each address, except for trusted proxies."""
     app = service.app
     app.settings = msgspec.structs.replace(app.settings, ssh_max_connections_per_address=1)
     with (
@@ -314,7 +314,7 @@ def test_an_address_has_its_own_limit(service: SshService) -> None:
 def test_a_client_that_tries_many_keys_is_disconnected(
     service: SshService, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told how to offer the right one."""
+    """A client that offers too many unknown keys is disconnected with a message."""
     del ada
     monkeypatch.setattr(ssh, "MOST_KEYS_TRIED", 2)
 
@@ -333,7 +333,7 @@ def test_a_client_that_tries_many_keys_is_disconnected(
 
 
 def test_the_last_use_of_a_key_is_recorded(service: SshService, ada: Account) -> None:
-    """It is written later, with others."""
+    """The time of the last use is kept in memory, to be written later with others."""
     client = service.client(add_user_key(service.app, ada))
     client.ssh()
     (used,) = service.app.used_ssh_keys.values()
@@ -343,7 +343,7 @@ def test_the_last_use_of_a_key_is_recorded(service: SshService, ada: Account) ->
 def test_sessions_of_a_connection_are_limited(
     service: SshService, ada: Account, boats: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A multiplexing client cannot start as many commands as it likes."""
+    """A connection cannot have more concurrent commands than the limit."""
     del boats
     monkeypatch.setattr(ssh, "MOST_SESSIONS_PER_CONNECTION", 1)
     key = add_user_key(service.app, ada)
@@ -362,7 +362,7 @@ def test_sessions_of_a_connection_are_limited(
 def test_channels_without_a_command_are_limited_too(
     service: SshService, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that is closed makes room for another."""
+    """Channels that are closed do not count, so that more of them than the limit can follow each other."""
     monkeypatch.setattr(ssh, "MOST_SESSIONS_PER_CONNECTION", 2)
     key = add_user_key(service.app, ada)
 
@@ -392,7 +392,7 @@ def test_the_size_of_an_environment_is_limited(
     variables: dict[str, str],
     is_refused: bool,
 ) -> None:
-    """A client cannot fill the memory with variables; the few that git sets are kept."""
+    """A connection is closed if its variables are too many or too large for memory."""
     del boats
     monkeypatch.setattr(ssh, "ENVIRONMENT_CHECKED_EVERY", 0.05)
     key = add_user_key(service.app, ada)
@@ -412,7 +412,7 @@ def test_the_size_of_an_environment_is_limited(
 
 
 def test_refused_connections_are_logged(service: SshService, ada: Account) -> None:
-    """With the reason, so that an administrator sees that somebody tries keys."""
+    """A refused connection is logged with its reason, so that an administrator can notice such attempts."""
     with capture_logs() as logged:
         service.client(new_key()).ssh("git-upload-pack", "ada/boats.git")
         service.client(add_user_key(service.app, ada), user="ada").ssh("git-upload-pack", "ada/boats.git")
@@ -421,7 +421,7 @@ def test_refused_connections_are_logged(service: SshService, ada: Account) -> No
 
 
 def test_a_client_that_does_not_log_in_is_disconnected(app: App, tmp_path: Path) -> None:
-    """After the time it has for that."""
+    """A client that does not authenticate is disconnected after `ssh_login_timeout`."""
     app.settings = msgspec.structs.replace(app.settings, ssh_login_timeout=1)
     with (
         serve_ssh(app, tmp_path / "ssh") as service,
@@ -434,7 +434,7 @@ def test_a_client_that_does_not_log_in_is_disconnected(app: App, tmp_path: Path)
 def test_a_connection_without_a_session_is_closed(
     service: SshService, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also after a session; one that has a session stays."""
+    """A connection is closed when no session is open on it for a while after its last one."""
     monkeypatch.setattr(ssh, "IDLE_CONNECTION_SECONDS", 0.5)
     key = add_user_key(service.app, ada)
 
@@ -449,7 +449,7 @@ def test_a_connection_without_a_session_is_closed(
 def test_a_client_that_goes_away_leaves_no_command_behind(
     service: SshService, ada: Account, boats: Repository
 ) -> None:
-    """Neither in a fetch that waits for it, nor in the middle of a push, which changes nothing."""
+    """A disconnect ends the git process of a fetch or of a partial push, and no ref changes."""
     key = add_user_key(service.app, ada)
     before = refs_of(service.app, boats)
 
@@ -475,7 +475,7 @@ def test_a_client_that_goes_away_leaves_no_command_behind(
 def test_an_unexpected_error_is_logged_and_not_shown(
     service: SshService, ada: Account, boats: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The client gets the id of the request, to ask about it."""
+    """The client gets the id of the request and not the message of the exception."""
     del boats
 
     def fail(*_arguments: object, **_more: object) -> None:
@@ -499,7 +499,7 @@ def test_an_unexpected_error_is_logged_and_not_shown(
     ],
 )
 def test_commands_are_parsed(text: str, expected: tuple[str, ...]) -> None:
-    """With and without a leading slash and `.git`."""
+    """A command is parsed with or without a leading slash, a trailing slash and `.git`."""
     assert msgspec.structs.astuple(parse_command(text)) == expected
 
 
@@ -518,7 +518,7 @@ def test_commands_are_parsed(text: str, expected: tuple[str, ...]) -> None:
     ],
 )
 def test_other_commands_are_refused(text: str) -> None:
-    """Nothing but git's commands with one repository."""
+    """A command other than those of git, or without exactly one repository, gets 400."""
     with pytest.raises(ApiError) as excinfo:
         parse_command(text)
     assert excinfo.value.status == 400

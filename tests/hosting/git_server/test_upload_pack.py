@@ -1,4 +1,4 @@
-"""Cloning and fetching, by real git over real sockets."""
+"""Clones, fetches and archives with real git over HTTP."""
 
 import gzip
 import os
@@ -27,7 +27,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def ada(tmp_path: Path) -> Client:
-    """Give someone an empty folder."""
+    """Return a git client with an empty folder."""
     (tmp_path / "ada").mkdir()
     return Client(tmp_path / "ada")
 
@@ -44,7 +44,7 @@ def work(ada: Client, served: Served) -> Client:
 
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_a_clone_has_everything(work: Client, served: Served, ada: Client, version: int) -> None:
-    """In every version of the protocol, branches and tags arrive."""
+    """A clone in each protocol version has all branches and tags and passes `git fsck`."""
     work.git("tag", "--annotate", "--message", "first", "v1")
     work.git("push", "--quiet", "origin", "v1", "main:side")
     ada.git("-c", f"protocol.version={version}", "clone", "--quiet", served.address(1), "copy")
@@ -57,7 +57,7 @@ def test_a_clone_has_everything(work: Client, served: Served, ada: Client, versi
 
 @pytest.mark.parametrize("version", [0, 2])
 def test_a_fetch_transfers_new_objects(work: Client, served: Served, ada: Client, version: int) -> None:
-    """Someone who has a part gets the rest."""
+    """A clone pulls commits that were pushed after it was made, in protocols 0 and 2."""
     ada.git("clone", "--quiet", served.address(1), "copy")
     newest = [work.commit(content=f"{number}\n") for number in range(5)][-1]
     work.git("push", "--quiet", "origin", "main")
@@ -68,7 +68,7 @@ def test_a_fetch_transfers_new_objects(work: Client, served: Served, ada: Client
 
 @pytest.mark.parametrize("version", [0, 2])
 def test_a_shallow_clone_can_be_deepened(work: Client, served: Served, ada: Client, version: int) -> None:
-    """One commit is all that is sent, until the rest is asked for; it can be pushed from, too."""
+    """A shallow clone has one commit, can push, and gets the other commits with `--unshallow`."""
     for number in range(5):
         work.commit(content=f"{number}\n")
     work.git("push", "--quiet", "origin", "main")
@@ -83,7 +83,7 @@ def test_a_shallow_clone_can_be_deepened(work: Client, served: Served, ada: Clie
 
 
 def test_a_partial_clone_fetches_files_when_they_are_read(work: Client, served: Served, ada: Client) -> None:
-    """Without files at first; the old content of one comes when it is asked for."""
+    """A blobless clone has no blobs at first and fetches one when its content is read."""
     work.commit(content="second\n")
     work.git("push", "--quiet", "origin", "main")
     ada.git("clone", "--quiet", "--no-checkout", "--filter=blob:none", served.address(1), "copy")
@@ -103,13 +103,13 @@ def test_an_archive_can_be_requested(work: Client, served: Served) -> None:
 
 
 def test_hidden_refs_are_not_advertised(work: Client, served: Served, ada: Client) -> None:
-    """What the service keeps for itself is not listed."""
+    """Refs below `refs/holdfast` are not in the list of refs."""
     run(served.folders.path(1), "update-ref", "refs/holdfast/kept", work.head())
     assert "refs/holdfast" not in ada.git("ls-remote", served.address(1))
 
 
 def test_a_compressed_request_is_understood(work: Client, served: Served) -> None:
-    """A fetch may come with gzip; damage, a bomb and an endless one are refused."""
+    """A gzip request gets the same response; damaged gzip data gets 400 and a bomb 413."""
     body = pkt(b"command=ls-refs\n") + b"0001" + pkt(b"ref-prefix refs/heads/\n") + b"0000"
     headers = {"content-encoding": "gzip", "git-protocol": "version=2"}
     url = f"{served.address(1)}/git-upload-pack"
@@ -122,14 +122,14 @@ def test_a_compressed_request_is_understood(work: Client, served: Served) -> Non
 
 
 def test_a_request_that_is_too_large_is_refused(work: Client, served: Served) -> None:
-    """What no client would ever ask for is not kept."""
+    """A request above the size limit gets 413."""
     response = httpx.post(f"{served.address(1)}/git-upload-pack", content=bytes(upload_pack.MOST_ASKED + 1))
     assert response.status_code == 413
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"0032want " + b"0" * 40 + b"\n00000009done\n", b"ffff"])
 def test_any_request_is_answered_or_refused(work: Client, served: Served, body: bytes) -> None:
-    """Whatever is sent, the answer is git's or an error of the client; the service goes on."""
+    """An invalid request gets 200 or 400, and the service answers the next request."""
     response = httpx.post(f"{served.address(1)}/git-upload-pack", content=body)
     assert response.status_code in {200, 400}
     assert httpx.get(f"{served.address(1)}/info/refs?service=git-upload-pack").status_code == 200
@@ -148,12 +148,12 @@ def test_any_request_is_answered_or_refused(work: Client, served: Served, body: 
     ],
 )
 def test_only_valid_protocol_versions_are_passed_on(header: str | None, passed: dict[str, str]) -> None:
-    """Nothing else of the header reaches git's environment."""
+    """Only a known protocol version of the header is passed to git as GIT_PROTOCOL."""
     assert upload_pack.protocol_variables(header) == passed
 
 
 def test_the_process_of_a_disconnected_client_is_ended(work: Client, served: Served) -> None:
-    """When the connection breaks in the middle of a large answer, git ends."""
+    """The git process ends when the client disconnects in the middle of a large response."""
     fill(served, 30_000_000)
     with slow_fetch(served) as responses:
         pieces = responses.iter_raw()
@@ -164,7 +164,7 @@ def test_the_process_of_a_disconnected_client_is_ended(work: Client, served: Ser
 
 @pytest.mark.long
 def test_a_client_that_does_not_read_times_out(work: Client, served: Served) -> None:
-    """When nobody reads what git prints, it times out; memory holds only a few pieces of it."""
+    """The git process ends after the idle timeout if the client does not read the response."""
     served.idle_timeout = 0.5
     fill(served, 30_000_000)
     with slow_fetch(served) as responses:
@@ -186,7 +186,7 @@ def slow_fetch(served: Served) -> Iterator[httpx.Response]:
 
 
 def fill(served: Served, size: int) -> None:
-    """Commit a large file nothing can shrink."""
+    """Commit a large file of incompressible content."""
     path = served.folders.path(1)
     blob = run(path, "hash-object", "-w", "--stdin", input=os.urandom(size)).decode().strip()
     tree = run(path, "mktree", input=f"100644 blob {blob}\tlarge\n".encode()).decode().strip()

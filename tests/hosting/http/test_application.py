@@ -1,4 +1,4 @@
-"""How requests are answered, whatever they are about."""
+"""The HTTP application: compression, request limits and errors."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from tests.hosting.api_clients import ServiceClients
 
 
 def test_bodies_and_responses_may_be_compressed(clients: ServiceClients) -> None:
-    """Both ways."""
+    """A gzip body is accepted, and a response is compressed only for clients that accept gzip."""
     body = gzip.compress(json.dumps({"name": "zipped"}).encode())
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     assert clients.admin.post("/user/repos", content=body, headers=headers).status_code == 201
@@ -38,13 +38,13 @@ def test_bodies_and_responses_may_be_compressed(clients: ServiceClients) -> None
 def test_a_body_that_cannot_be_read_is_refused(
     clients: ServiceClients, content: bytes, encoding: str, status: int
 ) -> None:
-    """Damaged, unknown, bombs, and simply too large."""
+    """Damaged gzip, unknown encodings, decompression bombs and large bodies are refused."""
     headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
     assert clients.admin.post("/user/repos", content=content, headers=headers).status_code == status
 
 
 def test_a_hundred_megabytes_are_refused_before_they_are_sent(clients: ServiceClients) -> None:
-    """The length alone says so."""
+    """A Content-Length of 100 MiB is refused with 413 before the body is sent."""
     address = urlsplit(clients.service.url)
     head = (
         "POST /api/v1/user/repos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -57,7 +57,7 @@ def test_a_hundred_megabytes_are_refused_before_they_are_sent(clients: ServiceCl
 
 @pytest.mark.parametrize("number", ["x", "-1", "0", "99999999999999999999", "1.5", "1e3", "%00", "%D9%A1"])
 def test_an_invalid_number_in_a_path_is_not_found(clients: ServiceClients, number: str) -> None:
-    """Whatever it is instead."""
+    """A path parameter that is no positive number of 64 bits gives 404."""
     assert clients.admin.get(f"/repositories/{number}").status_code == 404
 
 
@@ -65,7 +65,7 @@ def test_an_invalid_number_in_a_path_is_not_found(clients: ServiceClients, numbe
     "path", ["/api/v1/no/such/thing", "/api/v1", "/api/v1/", "/api/v2/version", "/api", "/api/"]
 )
 def test_an_unknown_route_is_named_in_json(clients: ServiceClients, path: str) -> None:
-    """A program that looks for something newer learns what it asked for."""
+    """The 404 of an unknown route has the method, the path and the URL of the documentation."""
     response = clients.open("").get(path, headers={"Accept": "text/html"})
     assert (response.status_code, response.headers["content-type"]) == (404, "application/json;charset=utf-8")
     swagger = f"{clients.service.url}/api/swagger"
@@ -73,14 +73,14 @@ def test_an_unknown_route_is_named_in_json(clients: ServiceClients, path: str) -
 
 
 def test_an_unknown_method_is_named_in_json(clients: ServiceClients) -> None:
-    """With those that are."""
+    """A 405 response names the method, and lists the allowed ones in the message and the header."""
     response = clients.anonymous.delete("/version")
     assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD")
     assert response.json()["message"] == "method not allowed: DELETE /api/v1/version; allowed are GET, HEAD"
 
 
 def test_an_unknown_route_is_named_in_a_short_form(clients: ServiceClients) -> None:
-    """The answer does not grow with the question, and is always JSON."""
+    """The 404 of a long or invalid path is JSON and has less than 400 bytes."""
     for path in ("/a" * 5000, "/%FF%00", "/%22%7B", "/%ED%A0%80"):
         response = clients.anonymous.get(path)
         assert response.status_code == 404
@@ -94,7 +94,7 @@ def test_an_unknown_route_is_named_in_a_short_form(clients: ServiceClients) -> N
 )
 @pytest.mark.parametrize("accepts", ["text/html", "*/*"])
 def test_a_query_with_very_many_parameters_is_refused(clients: ServiceClients, path: str, accepts: str) -> None:
-    """By the API, by pages and by git, and never as a mistake of ours."""
+    """The API, pages and git endpoints refuse such a query with a client error, never with a server error."""
     query = "&".join(f"a{number}=1" for number in range(600))
     for method in ("GET", "POST"):
         response = clients.open("").request(method, f"{path}?{query}", headers={"Accept": accepts})
@@ -106,13 +106,13 @@ def test_a_query_with_very_many_parameters_is_refused(clients: ServiceClients, p
 
 
 def test_forms_are_read_too(clients: ServiceClients) -> None:
-    """As some scripts send them."""
+    """A body may be an HTML form instead of JSON, since some scripts send forms."""
     response = clients.admin.post("/user/repos", data={"name": "formed", "private": "true"})
     assert (response.status_code, response.json()["private"]) == (201, True)
 
 
 def test_an_internal_error_is_reported_without_its_text(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It carries the id of the request, by which the log can be searched."""
+    """A 500 response has the id of the request, with which the log can be searched."""
     from holdfast.hosting.store import tokens  # noqa: PLC0415
 
     def fail(*_: object) -> None:
@@ -129,7 +129,7 @@ def test_an_internal_error_is_reported_without_its_text(service: Service, monkey
 
 @pytest.mark.parametrize(("ratio", "status"), [(150, 422), (250, 413)])
 def test_the_compression_ratio_of_a_body_is_limited(clients: ServiceClients, ratio: int, status: int) -> None:
-    """Far below the largest body, what unpacks to more than 200 times its size and 64 KiB is refused."""
+    """A body is refused if it is decompressed to more than 200 times its size, even below the size limit."""
     packed = packed_to(ratio)
     plain = gzip.decompress(packed)
     assert len(plain) < 4 * 2**20

@@ -1,4 +1,4 @@
-"""Bodies are read within their limit, as they arrive."""
+"""Request bodies: chunks, compression and limits."""
 
 import gzip
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def sent(*pieces: bytes, **headers: str) -> Request:
 
 
 def test_pieces_are_joined_and_decompressed() -> None:
-    """Whatever the sizes of the pieces."""
+    """A body that arrives in two pieces is joined, and decompressed if it is gzip."""
     packed = gzip.compress(b"hello")
     assert anyio.run(read_body, sent(b"he", b"llo"), 5) == b"hello"
     assert anyio.run(read_body, sent(packed[:7], packed[7:], content_encoding="gzip"), 5) == b"hello"
@@ -49,14 +49,14 @@ def test_pieces_are_joined_and_decompressed() -> None:
     ids=["too large", "declared too large", "too large inside", "no gzip", "truncated", "gone", "unknown"],
 )
 def test_a_body_that_cannot_be_read_is_refused(request_: Request, status: int) -> None:
-    """One that is declared to be too large is not waited for."""
+    """Large, damaged and incomplete bodies and unknown encodings are refused with their own statuses."""
     with pytest.raises(ApiError) as excinfo:
         anyio.run(read_body, request_, 5)
     assert excinfo.value.status == status
 
 
 def test_an_upload_is_a_file_until_it_is_served(tmp_path: Path) -> None:
-    """Then its folder is removed."""
+    """An upload is stored in a file, whose folder is cleaned up afterwards."""
 
     @contextmanager
     def folder() -> Iterator[Path]:

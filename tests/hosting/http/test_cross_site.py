@@ -1,4 +1,4 @@
-"""One rule tells which requests another site caused, and the API and pages both go by it."""
+"""Detection of cross-site requests by Sec-Fetch-Site and Origin."""
 
 import pytest
 from starlette.datastructures import Headers
@@ -27,7 +27,7 @@ CASES = [*((headers, True) for headers in FOREIGN), *((headers, False) for heade
 
 @pytest.mark.parametrize(("given", "foreign"), CASES)
 def test_cross_site_requests_are_refused(given: dict[str, str], *, foreign: bool) -> None:
-    """What the browser says counts; the origin only where it says nothing."""
+    """Sec-Fetch-Site decides, and Origin only if that header is absent."""
     raw = [(name.lower().encode(), value.format(url="http://here:80").encode()) for name, value in given.items()]
     assert is_cross_site(Headers(scope={"headers": [(b"host", b"here:80"), *raw]})) is foreign
 
@@ -36,7 +36,7 @@ def test_cross_site_requests_are_refused(given: dict[str, str], *, foreign: bool
 def test_the_api_and_pages_check_cross_site_requests(
     service: Service, given: dict[str, str], *, foreign: bool
 ) -> None:
-    """A session's cookie does not count in the API, and a form is refused."""
+    """The API ignores the session cookie of a cross-site request, and a page refuses its form."""
     headers = {name: value.format(url=service.url) for name, value in given.items()}
     with service.logged_in() as client:
         assert client.get("/api/v1/user", headers=headers).status_code == (401 if foreign else 200)

@@ -1,4 +1,4 @@
-"""Bodies become types, or an error that names the field."""
+"""Decoding of JSON bodies, forms, queries and times."""
 
 import json
 from typing import Annotated, ClassVar
@@ -34,14 +34,14 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class WithFiles(msgspec.Struct, frozen=True):
-    """A field for words, and one for files."""
+    """A field for text, and one for files."""
 
     name: str = ""
     sent: list[SentFile] = []
 
 
 def decode_error(content: bytes, content_type: str | None = "application/json", method: str = "POST") -> str:
-    """Decode what cannot be decoded, and return what is said about it."""
+    """Decode an invalid body, and return the message of the error."""
     with pytest.raises(ApiError) as excinfo:
         decode_body(Option, content, content_type, method, {})
     assert excinfo.value.status == 422
@@ -63,14 +63,14 @@ PART = b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\na\r\n'
     ids=["fields", "empty fields", "parts", "files", "empty files"],
 )
 def test_a_form_with_very_many_fields_is_refused(content: bytes, content_type: str) -> None:
-    """Each costs far more to read than to send."""
+    """A form with more than 1000 fields is refused, since reading a field costs far more than sending it."""
     with pytest.raises(ApiError) as excinfo:
         decode_body(WithFiles, content, content_type, "POST", {})
     assert (excinfo.value.status, excinfo.value.message) == (400, "a form has at most 1000 fields")
 
 
 def test_a_form_with_many_fields_is_read() -> None:
-    """As many as any form has."""
+    """A form may have a thousand fields or files."""
     content = b"name=a&" + b"&".join([b"b=1"] * 999)
     assert decode_body(WithFiles, content, "application/x-www-form-urlencoded", "POST", {}).name == "a"
     parts = PART % (b"name", b"") + PART % (b"sent", b'; filename="f"') * 999 + b"--x--\r\n"
@@ -78,7 +78,7 @@ def test_a_form_with_many_fields_is_read() -> None:
 
 
 def test_null_is_absent_and_unknown_keys_are_ignored() -> None:
-    """Clients send every key they know."""
+    """A null value means the default, because clients send every key they know."""
     body = b'{"name": "a", "note": null, "unknown": {"deep": [1]}, "count": null}'
     assert decode_body(Option, body, "application/json; charset=utf-8", "POST", {}) == Option("a")
 
@@ -106,12 +106,12 @@ def test_null_is_absent_and_unknown_keys_are_ignored() -> None:
     ],
 )
 def test_the_first_wrong_field_is_named(body: object, message: str) -> None:
-    """In the words clients know."""
+    """The message names the first invalid field in the format that clients know."""
     assert decode_error(json.dumps(body).encode()) == message
 
 
 def test_keys_are_matched_without_regard_to_case() -> None:
-    """Also those inside of objects and lists, and by other names a struct has for them."""
+    """Nested keys and the aliases of a struct match in any case too; the last of several equal keys counts."""
 
     class Wrapped(msgspec.Struct, frozen=True):
         key_aliases: ClassVar = {"InnerField": "inner"}
@@ -130,14 +130,14 @@ def test_keys_are_matched_without_regard_to_case() -> None:
 
 
 def test_invalid_json_is_refused_with_a_message() -> None:
-    """Cut off, garbage, and nested without end."""
+    """Truncated, binary and deeply nested JSON is refused."""
     assert decode_error(b'{"name": ').startswith("[]: ")
     assert decode_error(b"\xff\xfe").startswith("[]: ")
     assert decode_error(b"[" * 100_000).startswith("[]: ")
 
 
 def test_a_body_needs_a_type_that_is_known() -> None:
-    """POST and PUT say so; PATCH and DELETE without one are read as JSON, or from the query."""
+    """POST requires a known Content-Type; DELETE without one is read as JSON or from the query."""
     assert decode_error(b"{}", None) == "[]: Empty Content-Type"
     assert decode_error(b"{}", "text/xml") == "[]: Unsupported Content-Type"
     assert decode_body(Option, b'{"name":"a"}', None, "DELETE", {}) == Option("a")
@@ -145,7 +145,7 @@ def test_a_body_needs_a_type_that_is_known() -> None:
 
 
 def test_forms_have_names_of_their_own() -> None:
-    """The names of the fields, not of the keys; lists are names that come more than once."""
+    """Forms use the names of the fields instead of the JSON keys, and a list is a repeated field."""
     form = b"name=a&branch_name=x%2Fy&is_on=true&labels=p&labels=q&count=7&other=1"
     expected = Option("a", "x/y", 7, True, labels=["p", "q"])
     assert decode_body(Option, form, "application/x-www-form-urlencoded", "POST", {}) == expected
@@ -155,7 +155,7 @@ def test_forms_have_names_of_their_own() -> None:
 
 
 def test_files_come_with_a_form_where_some_are_wanted() -> None:
-    """With the name their sender gave them; elsewhere they are nobody's, and words are no files."""
+    """Only a field for files gets files, with their names; text in it and files in other fields are ignored."""
     parts = (
         b'--x\r\nContent-Disposition: form-data; name="sent"; filename="a\\b\xc3\xa9"\r\n\r\n\x00\xff\r\n\r\n'
         b'--x\r\nContent-Disposition: form-data; name="sent"; filename="b"\r\n\r\n\r\n'
@@ -169,7 +169,7 @@ def test_files_come_with_a_form_where_some_are_wanted() -> None:
 
 
 def test_an_empty_parameter_of_a_query_counts_as_not_given() -> None:
-    """Forms of browsers send them."""
+    """An empty parameter means the default, because the forms of browsers send them."""
     assert decode_query(Option, [("name", "a"), ("count", ""), ("is_on", "1")]) == Option("a", is_on=True)
     with pytest.raises(ApiError, match="Count"):
         decode_query(Option, [("name", "a"), ("count", "many")])
@@ -183,7 +183,7 @@ JSON = st.recursive(
 
 @given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_input_is_decoded_or_refused(content: bytes) -> None:
-    """No other exception gets out."""
+    """Any bytes are decoded or refused with 422, and no other exception is raised."""
     try:
         created = decode_body(Option, content, "application/json", "POST", {})
     except ApiError as refusal:
@@ -203,12 +203,12 @@ def test_any_input_is_decoded_or_refused(content: bytes) -> None:
     ],
 )
 def test_times_are_read(text: str, seconds: int) -> None:
-    """Also with a plus sign that became a space on its way, and without an offset."""
+    """A time may have a space where a plus sign was decoded, or no time of day and offset."""
     assert decode_time(text, "Since") == seconds
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01T00:00:00Z", "1787392800x"])
 def test_invalid_times_are_refused(text: str) -> None:
-    """With the field's name."""
+    """The error of an invalid time names the field."""
     with pytest.raises(ApiError, match="Since"):
         decode_time(text, "Since")

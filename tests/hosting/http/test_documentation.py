@@ -1,4 +1,4 @@
-"""The example on the page about the HTTP layer does what the page says."""
+"""The example in `docs/http-layer.md`."""
 
 import re
 from typing import Any
@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 
 
 def test_the_example_declares_two_endpoints() -> None:
-    """With their paths, their bodies and their place in the OpenAPI document."""
+    """The example of the documentation declares a paged list and a change, which the OpenAPI document has."""
     hits = re.search(r"```python\n(.*?)```", (ROOT / "docs/http-layer.md").read_text(), re.DOTALL)
     assert hits is not None
     names: dict[str, Any] = {"__name__": "example"}

@@ -1,4 +1,4 @@
-"""A declaration is checked when it is made, not when it is asked for."""
+"""Declarations of endpoints by the signatures of their handlers."""
 
 import msgspec
 import pytest
@@ -18,7 +18,7 @@ class Body(msgspec.Struct, frozen=True):
 
 
 def test_a_signature_is_the_declaration() -> None:
-    """Path, body, page, what guards find, and the status that goes with the answer."""
+    """Path parameters, body, page, values of guards and status follow from the signature."""
 
     @endpoint("POST /repos/{owner}/{repo}/x/{id}", scope="repository", guards=(in_repository, reads(Unit.CODE)))
     def act(
@@ -42,7 +42,7 @@ def test_a_signature_is_the_declaration() -> None:
 
 
 def test_no_result_is_a_204() -> None:
-    """Unless something else is declared."""
+    """An endpoint that returns None and declares no status has status 204."""
 
     @endpoint("DELETE /x")
     def act(request: RequestContext) -> None:
@@ -52,7 +52,7 @@ def test_no_result_is_a_204() -> None:
 
 
 def test_a_parameter_without_a_provider_is_an_error() -> None:
-    """It is found when the module is imported."""
+    """The error is raised when the endpoint is declared."""
     with pytest.raises(TypeError, match="nothing provides target"):
 
         @endpoint("GET /x")
@@ -63,13 +63,13 @@ def test_a_parameter_without_a_provider_is_an_error() -> None:
 
 @pytest.mark.parametrize(("text", "value"), [("0", 0), ("-5", -5), ("9223372036854775807", 2**63 - 1)])
 def test_numbers_in_paths_are_parsed(text: str, value: int) -> None:
-    """Within 64 bits."""
+    """Integers of 64 bits are accepted, also negative ones."""
     assert number(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "x", "1.0", "--1", "9223372036854775808", "9" * 5000, "²", " 1"])
 def test_an_invalid_number_is_not_found(text: str) -> None:
-    """Never an error of ours."""
+    """A text that is no integer of 64 bits gives 404 and no server error."""
     with pytest.raises(ApiError) as excinfo:
         number(text)
     assert excinfo.value.status == 404

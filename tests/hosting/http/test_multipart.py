@@ -1,4 +1,4 @@
-"""A file in a multipart form."""
+"""Files in multipart forms."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def extract(tmp_path: Path, form: str, content_type: str = FORM) -> tuple[str, b
 
 
 def test_the_first_part_of_the_name_is_the_file(tmp_path: Path) -> None:
-    """Other fields are dropped, and so is a second file."""
+    """Other fields and a second part of the same name are ignored."""
     form = (
         part("x", "1")
         + part("attachment", "two", '; filename="a b.bin"')
@@ -34,7 +34,7 @@ def test_the_first_part_of_the_name_is_the_file(tmp_path: Path) -> None:
 
 
 def test_a_file_larger_than_what_is_read_at_once_is_whole(tmp_path: Path) -> None:
-    """Also where it looks like a boundary."""
+    """A large file that contains the beginning of a boundary many times is extracted unchanged."""
     content = "\r\n--xy" * 500_000
     assert extract(tmp_path, part("attachment", content) + "--xyz--\r\n") == ("", content.encode())
 
@@ -49,7 +49,7 @@ def test_a_file_larger_than_what_is_read_at_once_is_whole(tmp_path: Path) -> Non
     ],
 )
 def test_a_form_without_the_file_is_refused(tmp_path: Path, form: str, content_type: str) -> None:
-    """With 400."""
+    """A form without the file, without a boundary or with a huge part header is refused with 400."""
     with pytest.raises(ApiError) as excinfo:
         extract(tmp_path, form, content_type)
     assert excinfo.value.status == 400

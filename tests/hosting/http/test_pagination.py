@@ -1,4 +1,4 @@
-"""Pages and their headers."""
+"""Pagination: parameters and Link headers."""
 
 import pytest
 from starlette.requests import empty_receive
@@ -27,12 +27,12 @@ def make_request(query: str) -> EndpointRequest:
     ],
 )
 def test_invalid_parameters_give_the_first_page_of_the_default_size(query: str, number: int, size: int) -> None:
-    """And too much means the most there is."""
+    """Invalid values mean the defaults, and values that are too large are reduced to the limits."""
     assert page_of(make_request(query)) == PageParams(number, size)
 
 
 def test_links_keep_the_sorted_query_and_point_to_existing_pages() -> None:
-    """Next and last, first and previous."""
+    """The header links to the next, the last, the first and the previous page."""
     call = make_request("state=open&page=2&limit=10&labels=b&labels=a")
     address = "https://git.example.org/api/v1/x?labels=a&labels=b&limit=10&page={}&state=open"
     expected = {"next": 3, "last": 4, "first": 1, "prev": 1}
@@ -41,20 +41,20 @@ def test_links_keep_the_sorted_query_and_point_to_existing_pages() -> None:
 
 
 def test_a_client_that_splits_at_a_space_gets_one() -> None:
-    """PyGithub would find no next page otherwise."""
+    """Links for PyGithub are separated by a comma and a space, without which it finds no next page."""
     call = make_request("")
     call.scope["headers"].append((b"user-agent", b"PyGithub/Python"))
     assert '>; rel="next", <https://' in link_header(call, PageParams(1, 30), 100)
 
 
 def test_a_single_page_has_no_links() -> None:
-    """The total is told all the same."""
+    """The headers of a single page have the total and no links."""
     assert "Link" not in paging_headers(make_request(""), PageParams(1, 30), 30)
     assert paging_headers(make_request(""), PageParams(1, 30), 30)["X-Total-Count"] == "30"
 
 
 def test_a_page_beyond_the_last_points_back_to_it() -> None:
-    """The current page counts as the last one."""
+    """A page beyond the last has a link to a previous page, and none to a next page."""
     header = link_header(make_request("page=9&limit=10"), PageParams(9, 10), 35)
     assert 'page=3>; rel="prev"' in header
     assert "next" not in header

@@ -1,4 +1,4 @@
-"""Responses are kept while the database is unchanged, and never for anybody else."""
+"""The response cache: invalidation, users, entity tags and size."""
 
 import base64
 import threading
@@ -61,7 +61,7 @@ def titles(client: httpx.Client) -> list[str]:
 
 
 def test_an_unchanged_list_is_served_from_the_cache(clients: ServiceClients, ada: httpx.Client) -> None:
-    """On SQLite, which tells that nothing was changed; on PostgreSQL it is."""
+    """On SQLite an unchanged list needs no queries; on PostgreSQL it is queried again with the same response."""
     first = ada.get(ISSUES)
     with queries() as statements:
         again = ada.get(ISSUES)
@@ -74,7 +74,7 @@ def test_an_unchanged_list_is_served_from_the_cache(clients: ServiceClients, ada
 
 
 def test_every_change_is_seen_at_once(clients: ServiceClients, ada: httpx.Client) -> None:
-    """By the API, by another connection, of the list itself and of what it shows of others."""
+    """A change by the API or in the database, of an issue or of its author, is in the next response."""
     assert titles(ada) == ["One"]
     assert ada.post(ISSUES, json={"title": "Two"}).status_code == 201
     assert titles(ada) == ["Two", "One"]
@@ -89,7 +89,7 @@ def test_every_change_is_seen_at_once(clients: ServiceClients, ada: httpx.Client
 
 
 def test_a_confirmed_write_is_in_the_next_response(ada: httpx.Client) -> None:
-    """While somebody else asks for the list all the time."""
+    """A new issue is in the next list although other threads request the list all the time."""
     stopped = threading.Event()
 
     def poll() -> None:
@@ -110,7 +110,7 @@ def test_a_confirmed_write_is_in_the_next_response(ada: httpx.Client) -> None:
 
 
 def test_responses_are_cached_for_each_user(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Nor does one whose token is revoked, or whose repository became private."""
+    """A cached response is not served to others, after a token is revoked, or once the repository is private."""
     eve = clients.user("eve")
     assert ada.get(ISSUES).status_code == eve.get(ISSUES).status_code == 200
     assert ada.patch("/repos/ada/ship", json={"private": True}).status_code == 200
@@ -126,7 +126,7 @@ def test_responses_are_cached_for_each_user(clients: ServiceClients, ada: httpx.
 def test_the_same_credentials_may_belong_to_another_user_later(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cookie that another site makes a browser send is nobody's, nor is a token from when it has expired."""
+    """A cached response is not served for a cross-site cookie or an expired token."""
     assert ada.patch("/repos/ada/ship", json={"private": True}).status_code == 200
     account = accounts.find_user(clients.database, "ada")
     session = sessions.start_session(clients.database, account, days=1)
@@ -144,7 +144,7 @@ def test_the_same_credentials_may_belong_to_another_user_later(
 
 
 def test_urls_in_a_response_are_those_of_its_request(ada: httpx.Client) -> None:
-    """And it is compressed only for those who accept that."""
+    """URLs begin with that of the request; only clients that accept gzip get a compressed response."""
     assert ada.get(ISSUES).json()[0]["url"].startswith(str(ada.base_url).rstrip("/"))
     for _ in range(3):
         assert ada.post(ISSUES, json={"title": "Long", "body": "word " * 200}).status_code == 201
@@ -156,7 +156,7 @@ def test_urls_in_a_response_are_those_of_its_request(ada: httpx.Client) -> None:
 
 
 def test_a_cached_response_is_answered_with_304(ada: httpx.Client) -> None:
-    """304 with the same tag and no body, until something changes."""
+    """If-None-Match gives 304 with the same tag and no body, until the list changes."""
     tag = ada.get(ISSUES).headers["etag"]
     for wanted in (tag, f"W/{tag}", f'"other", {tag}', "*"):
         response = ada.get(ISSUES, headers={"If-None-Match": wanted})
@@ -179,7 +179,7 @@ def write_file(client: httpx.Client, content: str, sha: str | None = None) -> st
 def test_a_file_is_read_again_only_after_a_change(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its tag stays the id of its blob; conditions and ranges are answered as without a cache."""
+    """The entity tag is the id of the blob, and conditions and ranges work as without a cache."""
     blob = write_file(ada, "first\n")
     opened: list[object] = []
 
@@ -211,7 +211,7 @@ def test_a_file_is_read_again_only_after_a_change(
 
 
 def test_a_streamed_file_is_not_cached(ada: httpx.Client) -> None:
-    """It is the same each time, with the tag of its blob."""
+    """A large file is served unchanged each time, with the id of its blob as entity tag."""
     blob = write_file(ada, "x" * 300_000)
     for _ in range(2):
         response = ada.get(RAW)
@@ -246,7 +246,7 @@ def response_of(body: bytes, status: int = 200) -> Response:
 
 
 def test_the_size_of_the_cache_is_limited() -> None:
-    """When it is full it begins again; what is too large alone is never kept."""
+    """A full cache is emptied, and a response that is too large is never stored."""
     cache = ResponseCache(max_bytes=250)
     requests = [request_for(f"/{number}") for number in range(3)]
     for request in requests:
@@ -261,7 +261,7 @@ def test_the_size_of_the_cache_is_limited() -> None:
 
 
 def test_only_equal_requests_of_one_version_share_a_response() -> None:
-    """Errors are not kept, and nothing is when the version is unknown."""
+    """Errors are not cached, and nothing is if the version is unknown."""
     cache = ResponseCache()
     asked = request_for("/a", caller=7)
     asked.response_headers["X-Total-Count"] = "7"

@@ -1,4 +1,4 @@
-"""What every answer carries."""
+"""Responses: headers, compression, streaming and disconnected clients."""
 
 from collections.abc import AsyncIterator
 
@@ -14,7 +14,7 @@ from holdfast.hosting.http.responses import JsonResponse, RawResponse, send_resp
 def sent(
     method: str, raw: RawResponse | None = None, headers: list[tuple[bytes, bytes]] | None = None
 ) -> list[Message]:
-    """Send an answer and return the messages it became."""
+    """Send a response, and return its ASGI messages."""
     messages: list[Message] = []
     scope = {"type": "http", "method": method, "headers": headers or []}
 
@@ -36,7 +36,7 @@ def sent(
 
 
 def test_json_has_its_media_type_and_is_not_cached() -> None:
-    """The media type has no space in it."""
+    """The media type has no space before its charset, and caches must revalidate."""
     start, body = sent("GET")
     headers = dict(start["headers"])
     assert start["status"] == 201
@@ -48,7 +48,7 @@ def test_json_has_its_media_type_and_is_not_cached() -> None:
 
 
 def test_responses_are_compressed_on_request() -> None:
-    """The length is that of what is sent."""
+    """The Content-Length of a compressed response is its compressed length."""
     start, body = sent("GET", headers=[(b"accept-encoding", b"br, gzip;q=0.5")])
     headers = dict(start["headers"])
     assert headers[b"content-encoding"] == b"gzip"
@@ -57,14 +57,14 @@ def test_responses_are_compressed_on_request() -> None:
 
 @pytest.mark.parametrize("content", [b"abc", iter([b"a", b"bc"])])
 def test_bytes_are_sent_whole_or_in_chunks(content: bytes) -> None:
-    """At once or piece by piece; what the endpoint says about itself wins."""
+    """Bytes or an iterator of bytes are sent, and headers of the endpoint replace the defaults."""
     start, *body = sent("GET", RawResponse(content, "text/plain", 200, {"Cache-Control": "public"}))
     assert b"".join(message["body"] for message in body) == b"abc"
     assert dict(start["headers"])[b"cache-control"] == b"public"
 
 
 def test_a_header_without_a_value_is_not_sent() -> None:
-    """Also where every response has one; other characters than Latin-1 are replaced."""
+    """An empty value removes even a default header; characters outside of Latin-1 are replaced."""
     start, _ = sent("GET", RawResponse(b"", headers={"Content-Security-Policy": "", "X-Name": "€"}))
     headers = dict(start["headers"])
     assert b"content-security-policy" not in headers
@@ -72,14 +72,14 @@ def test_a_header_without_a_value_is_not_sent() -> None:
 
 
 def test_head_has_no_body() -> None:
-    """But the length of the one it would have."""
+    """The response to HEAD has no body, but the length of the body that GET would have."""
     start, body = sent("HEAD")
     assert body["body"] == b""
     assert int(dict(start["headers"])[b"content-length"]) > 2000
 
 
 def test_a_disconnected_client_cancels_its_response() -> None:
-    """Its pieces stop, and what made them is closed."""
+    """A stream ends when the client disconnects, and its iterator is closed."""
     closed: list[bool] = []
     messages: list[Message] = []
 

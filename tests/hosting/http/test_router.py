@@ -1,4 +1,4 @@
-"""The tree of routes."""
+"""The router."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from holdfast.hosting.http.router import Router, parts_of
 
 @pytest.fixture
 def router() -> Router[str]:
-    """Make a table of routes that overlap."""
+    """Create a router with routes that overlap."""
     router: Router[str] = Router()
     for route in (
         "GET /version",
@@ -63,37 +63,37 @@ def router() -> Router[str]:
 def test_a_path_is_matched_to_its_route(
     router: Router[str], path: str, route: str, parameters: dict[str, str]
 ) -> None:
-    """Literal parts win, an escaped slash stays in its part, and one slash at the end does not count.
+    """Literal segments win, an escaped slash stays in its segment, and a final slash is ignored.
 
-    Bytes that are no text are kept where a file is named, and shown as such everywhere else.
+    Invalid UTF-8 is kept as surrogates in file paths, and replaced in other parameters.
     """
     match = router.find("GET", path)
     assert (match.endpoint, match.parameters) == (route, parameters)
 
 
 def test_head_is_answered_by_get(router: Router[str]) -> None:
-    """It need not be declared."""
+    """HEAD is routed to the endpoint of GET without a declaration."""
     assert router.find("HEAD", "/version").endpoint == "GET /version"
 
 
 @pytest.mark.parametrize("path", ["/", "", "/repos", "/repos//b", "/repos/a/b/c", "/version/x", "/repos/a/b//"])
 def test_an_unknown_path_allows_no_method(router: Router[str], path: str) -> None:
-    """An empty part is nobody's name."""
+    """A path that no route matches, such as one with an empty segment, has no allowed methods."""
     match = router.find("GET", path)
     assert (match.endpoint, match.allowed) == (None, ())
 
 
 def test_a_wrong_method_is_answered_with_the_allowed_ones(router: Router[str]) -> None:
-    """Those of every route the path could have meant."""
+    """The allowed methods are those of every route that matches the path."""
     assert router.find("DELETE", "/repos/a/b").allowed == ("GET", "PATCH")
 
 
 def test_a_duplicate_route_is_an_error(router: Router[str]) -> None:
-    """Whatever its parameters are called."""
+    """Two routes that differ only in the names of their parameters are duplicates."""
     with pytest.raises(ValueError, match="declared twice"):
         router.add("GET", "/repos/{a}/{b}", "again")
 
 
 def test_segments_are_decoded_after_splitting() -> None:
-    """So that an escaped slash is no slash."""
+    """An escaped slash is part of its segment and does not separate segments."""
     assert parts_of("/a%2Fb/c%C3%A9/") == ["a/b", "cé"]

@@ -1,4 +1,4 @@
-"""Work that runs in threads comes back whole: its result, its error, its context, and not before it is done."""
+"""The pool of worker threads: results, limits, context, cancellation and shutdown."""
 
 import asyncio
 import contextvars
@@ -13,7 +13,7 @@ WORD: contextvars.ContextVar[str] = contextvars.ContextVar("WORD")
 
 
 def test_the_result_is_returned_or_raised() -> None:
-    """In a thread that is not the event loop's."""
+    """A function runs in another thread than the event loop, and its result or exception is passed on."""
 
     async def try_it() -> None:
         def fail(error: BaseException) -> None:
@@ -29,7 +29,7 @@ def test_the_result_is_returned_or_raised() -> None:
 
 
 def test_the_thread_that_was_used_last_is_used_again() -> None:
-    """It has a database connection and repositories open already, also after many were needed at once."""
+    """The last thread is reused, because its connection and repositories are open."""
 
     async def try_it() -> None:
         threads = ThreadLimiter(4)
@@ -42,7 +42,7 @@ def test_the_thread_that_was_used_last_is_used_again() -> None:
 
 
 def test_the_number_of_threads_is_limited() -> None:
-    """More tasks than that are all done."""
+    """All of 50 tasks are completed by two threads."""
 
     async def try_it() -> None:
         threads, guard = ThreadLimiter(2), threading.Lock()
@@ -65,7 +65,7 @@ def test_the_number_of_threads_is_limited() -> None:
 
 
 def test_the_thread_sees_the_task_s_context() -> None:
-    """Whatever is logged there belongs to the same request."""
+    """A thread has the context variables of its task, so that log messages name the same request."""
 
     async def try_it() -> None:
         WORD.set("mine")
@@ -75,7 +75,7 @@ def test_the_thread_sees_the_task_s_context() -> None:
 
 
 def test_a_cancelled_scope_waits_for_its_thread() -> None:
-    """The thread is not left alone with what others take away."""
+    """A cancelled task group ends only after its thread, so that nothing the thread uses is closed."""
 
     async def try_it() -> None:
         threads, begun, may_end, ended = ThreadLimiter(2), threading.Event(), threading.Event(), threading.Event()
@@ -96,7 +96,7 @@ def test_a_cancelled_scope_waits_for_its_thread() -> None:
 
 
 def test_shutdown_waits_for_threads_of_cancelled_tasks() -> None:
-    """A server that stops cancels its tasks, and a write in progress goes on in its thread."""
+    """A cancelled task ends at once, and `wait` returns after the thread of its write has ended."""
 
     async def try_it() -> None:
         threads, begun, may_end = ThreadLimiter(2), threading.Event(), threading.Event()

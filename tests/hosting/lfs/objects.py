@@ -1,4 +1,4 @@
-"""Objects to keep, and ways to send and read them."""
+"""Helpers that name, send and read LFS objects."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -9,12 +9,12 @@ __all__ = ["name", "pieces", "whole"]
 
 
 def name(content: bytes) -> str:
-    """Return the name of an object."""
+    """Return the id of an object."""
     return hashlib.sha256(content).hexdigest()
 
 
 async def pieces(content: bytes, size: int = 70_000) -> AsyncIterator[bytes]:
-    """Send bytes in pieces."""
+    """Yield bytes in chunks."""
     for start in range(0, len(content), size):
         yield content[start : start + size]
 

@@ -1,4 +1,4 @@
-"""Pointers to large files."""
+"""Parsing and formatting of LFS pointers."""
 
 import pytest
 from hypothesis import given
@@ -11,27 +11,27 @@ TEXT = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize 1234
 
 
 def test_a_pointer_is_written_as_git_lfs_does() -> None:
-    """Reading and writing are each other's reverse."""
+    """The text of a pointer is parsed to its id and size and formatted to the same text."""
     assert LfsPointer.parse(TEXT) == LfsPointer(OID, 12345)
     assert LfsPointer(OID, 12345).format() == TEXT
 
 
 @given(oid=st.text("0123456789abcdef", min_size=64, max_size=64), size=st.integers(0, 2**63 - 1))
 def test_every_pointer_round_trips(oid: str, size: int) -> None:
-    """Whatever the object, its pointer reads back."""
+    """The pointer of any object id and size is parsed as it was formatted."""
     assert LfsPointer.parse(LfsPointer(oid, size).format()) == LfsPointer(oid, size)
 
 
 @given(st.binary(max_size=2000))
 def test_other_files_are_not_pointers(content: bytes) -> None:
-    """Bytes of any kind are read without an error, even after the right beginning."""
+    """Random bytes are no pointer, and those after the first line of one raise no error."""
     assert LfsPointer.parse(content) is None
     LfsPointer.parse(TEXT[:43] + content)
 
 
 @pytest.mark.parametrize("content", [TEXT[:-1], TEXT + b"more\n", TEXT + b"x" * (MOST_BYTES - len(TEXT))])
 def test_a_missing_last_line_break_and_further_lines_are_allowed(content: bytes) -> None:
-    """A last line without its end, and lines after the third, are allowed."""
+    """A pointer without a final line break, or with more lines up to the size limit, is parsed."""
     assert LfsPointer.parse(content) == LfsPointer(OID, 12345)
 
 
@@ -54,5 +54,5 @@ def test_a_missing_last_line_break_and_further_lines_are_allowed(content: bytes)
     ],
 )
 def test_a_malformed_pointer_is_not_a_pointer(content: bytes) -> None:
-    """Too long, of another version, with another hash or a size that is none."""
+    """A pointer that is too long, or has another version, hash, size or line ending, is not parsed."""
     assert LfsPointer.parse(content) is None

@@ -1,4 +1,4 @@
-"""LFS pointers among the objects of a push, and of a repository."""
+"""LFS pointers among the objects of a push and of a repository."""
 
 from pathlib import Path
 
@@ -41,26 +41,26 @@ def pushed(folder: Path, quarantine: Path) -> Push:
 
 
 def test_the_pointers_of_a_repository_are_found(folder: Path) -> None:
-    """Without what only looks like one by its size or its beginning."""
+    """Files that have only the size or the beginning of a pointer are not found."""
     (result,) = stored_pointers(folder)
     assert result == {line(folder, "rev-parse", "main:old.bin"): LfsPointer(OIDS[0], 12)}
 
 
 def test_only_the_new_pointers_of_a_push_are_found(folder: Path, tmp_path: Path) -> None:
-    """Not those that the repository has already."""
+    """Pointers that the repository has already are not among those of the push."""
     (result,) = new_pointers(pushed(folder, tmp_path / "incoming"))
     assert {value.oid for value in result.values()} == {OIDS[1], OIDS[2]}
 
 
 def test_a_push_without_objects_has_no_pointers(folder: Path) -> None:
-    """It deletes a branch, or adds one to a commit that is there."""
+    """A push that deletes a branch, or creates one at an existing commit, has no objects."""
     assert list(new_pointers(Push(folder, (), {}))) == []
 
 
 def test_pointers_come_in_batches_and_within_a_limit(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A push of very many small files costs a bounded time."""
+    """The number of files that are read is limited, so that a push of many small files takes limited time."""
     push = pushed(folder, tmp_path / "incoming")
     monkeypatch.setattr(pushed_pointers, "READ_AT_ONCE", 1)
     assert [len(batch) for batch in new_pointers(push)] == [1, 1]
@@ -69,7 +69,7 @@ def test_pointers_come_in_batches_and_within_a_limit(
 
 
 def test_new_files_are_named_by_their_paths(folder: Path, tmp_path: Path) -> None:
-    """Also names that are no text; no more than asked for."""
+    """Paths that are not UTF-8 have replacement characters, and the number of paths is limited."""
     push = pushed(folder, tmp_path / "incoming")
     (result,) = new_pointers(push)
     assert sorted(paths_of(push, result, most=9)) == ["a\ufffd.bin", "dir/new.bin"]
@@ -78,5 +78,5 @@ def test_new_files_are_named_by_their_paths(folder: Path, tmp_path: Path) -> Non
 
 
 def test_an_empty_repository_has_no_pointers(tmp_path: Path) -> None:
-    """And is no error."""
+    """A repository without commits has no pointers and raises no error."""
     assert list(stored_pointers(new_repository(tmp_path / "empty.git"))) == []

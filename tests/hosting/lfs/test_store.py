@@ -1,4 +1,4 @@
-"""The stores of large files: what is true of each of them."""
+"""The LFS stores on disk and in S3."""
 
 import asyncio
 import os
@@ -47,7 +47,7 @@ def count(objects: ObjectStore) -> int:
 
 @pytest.mark.parametrize("length", [0, 1, 70_000, 3_000_001, 20_000_000])
 def test_a_written_object_can_be_read(store: LfsStore, objects: ObjectStore, length: int) -> None:
-    """Objects of any size, an empty one too, come back as they were."""
+    """Objects of zero bytes up to 20 MB are read as they were written."""
     content = os.urandom(length)
 
     async def play() -> None:
@@ -64,7 +64,7 @@ def test_a_written_object_can_be_read(store: LfsStore, objects: ObjectStore, len
     ("start", "end"), [(0, 1), (5, 10), (999_999, None), (999_999, 5_000_000), (10, 10), (1_000_000, None)]
 )
 def test_a_range_is_read(store: LfsStore, objects: ObjectStore, start: int, end: int | None) -> None:
-    """The end does not belong to the range, and may lie behind the object's."""
+    """The end of a range is exclusive and may be beyond the end of the object."""
     content = os.urandom(1_000_000)
 
     async def play() -> None:
@@ -78,7 +78,7 @@ def test_a_range_is_read(store: LfsStore, objects: ObjectStore, start: int, end:
 def test_an_object_of_another_hash_or_size_is_not_stored(
     store: LfsStore, objects: ObjectStore, sent: bytes, size: int
 ) -> None:
-    """More, less or other bytes are an error that says which object, and nothing is left."""
+    """The error for too many, too few or wrong bytes names the object, and nothing is stored."""
 
     async def play() -> None:
         with pytest.raises(LfsMismatch, match=name(b"hello")):
@@ -90,7 +90,7 @@ def test_an_object_of_another_hash_or_size_is_not_stored(
 
 
 def test_an_interrupted_upload_leaves_no_file(store: LfsStore, objects: ObjectStore) -> None:
-    """When the client goes away in the middle, its error passes and no bytes stay."""
+    """A client that disconnects during an upload causes an error, and no bytes stay."""
 
     async def broken() -> AsyncIterator[bytes]:
         yield bytes(2_000_000)
@@ -105,7 +105,7 @@ def test_an_interrupted_upload_leaves_no_file(store: LfsStore, objects: ObjectSt
 
 
 def test_an_object_can_be_written_twice_concurrently(store: LfsStore, objects: ObjectStore) -> None:
-    """Two who send the same object leave one."""
+    """Four concurrent uploads of the same object store it once."""
     content = os.urandom(500_000)
 
     async def play() -> None:
@@ -117,7 +117,7 @@ def test_an_object_can_be_written_twice_concurrently(store: LfsStore, objects: O
 
 
 def test_a_deleted_object_is_not_found(store: LfsStore, objects: ObjectStore) -> None:
-    """It can be deleted twice; reading it is an error."""
+    """Deleting an object twice is no error, and reading it afterwards is one."""
 
     async def play() -> None:
         await store.write(name(b"hello"), 5, pieces(b"hello"))
@@ -132,7 +132,7 @@ def test_a_deleted_object_is_not_found(store: LfsStore, objects: ObjectStore) ->
 
 @pytest.mark.parametrize("oid", ["", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 65, "a" * 64 + "\n"])
 def test_an_invalid_id_opens_no_file(store: LfsStore, objects: ObjectStore, oid: str) -> None:
-    """Only 64 lowercase hexadecimal digits have a place."""
+    """An id that is not 64 lowercase hexadecimal digits is reported as not found."""
 
     async def play() -> None:
         for attempt in (store.size(oid), store.write(oid, 0, pieces(b"")), store.delete(oid)):
@@ -145,7 +145,7 @@ def test_an_invalid_id_opens_no_file(store: LfsStore, objects: ObjectStore, oid:
 
 
 def test_an_object_of_another_size_is_replaced(store: LfsStore, objects: ObjectStore) -> None:
-    """As a damaged disk leaves it: an upload that was verified takes its place."""
+    """A stored object of the wrong size, as after a disk error, is replaced by a verified upload."""
     objects.put(object_key(name(b"hello")), b"hel")
 
     async def play() -> None:

@@ -1,4 +1,4 @@
-"""Short names of emoji."""
+"""Emoji short names."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from holdfast.hosting.renderer.markdown import NOWHERE, markdown
     ],
 )
 def test_a_short_name_becomes_its_emoji(text: str, shown: str) -> None:
-    """Those of symbols are followed by the selector that makes them pictures."""
+    """Emoji that are also text symbols are followed by a variation selector."""
     assert with_emoji(text) == shown
 
 
@@ -40,12 +40,12 @@ def test_a_short_name_becomes_its_emoji(text: str, shown: str) -> None:
     ],
 )
 def test_other_text_is_not_changed(text: str) -> None:
-    """Unknown names, times and names of code."""
+    """Unknown names, times and names in source code are not replaced."""
     assert with_emoji(text) == text
 
 
 def test_every_added_name_has_an_emoji() -> None:
-    """Under the name it stands for."""
+    """Each additional short name is replaced by an emoji."""
     for name in OTHER_NAMES:
         assert with_emoji(f":{name}:") != f":{name}:"
 
@@ -60,12 +60,12 @@ def test_every_added_name_has_an_emoji() -> None:
     ],
 )
 def test_texts_have_emoji_outside_of_code(text: str, html: str) -> None:
-    """Also beside what is linked."""
+    """Short names are replaced in Markdown and beside links, but not in code."""
     assert str(markdown(text, NOWHERE)) == html
 
 
 def test_urls_are_not_changed() -> None:
-    """An address may contain what looks like a short name; the words of a link may have one."""
+    """A short name in a URL is not replaced, and one in the text of a link is."""
     html = str(markdown("https://e.example/:tada: [:tada:](https://e.example/:bug:)", NOWHERE))
     assert 'href="https://e.example/:tada"' in html
     assert ">🎉</a>" in html

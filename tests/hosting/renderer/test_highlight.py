@@ -1,4 +1,4 @@
-"""Colours for source code."""
+"""Syntax highlighting."""
 
 import re
 
@@ -15,21 +15,21 @@ TAG = re.compile(r'</?span(?: class="[a-z]{1,2}")?>')
 
 
 def text_in(lines: list[Markup]) -> list[str]:
-    """Take the colours away again."""
+    """Return the lines without their markup."""
     return [Markup(TAG.sub("", line)).unescape() for line in lines]
 
 
 @settings(max_examples=60)
 @given(st.text(alphabet=st.sampled_from("ab\"'<>&#/*\n\r\t {}()=:;\\`é\u202e\x0b\x00"), max_size=80))
 def test_highlighting_keeps_the_text(text: str) -> None:
-    """Whatever a file holds, its lines are those of the plain text, and no markup but ours is in them."""
+    """Highlighted lines without their markup are the lines of the plain text, for any content."""
     for name in ("a.py", "a.js", "a.html", "a.c"):
         lines = coloured(f"{name}{text}", name, text)
         assert text_in(lines) == [line.unescape() for line in plain(text)]
 
 
 def test_languages_are_recognized_by_the_file_name() -> None:
-    """And what is none we know is plain."""
+    """A file of an unknown language is escaped and not highlighted."""
     assert (language("x.py"), language("Makefile"), language("notes")) == ("Python", "Makefile", "")
     assert coloured("1", "x.py", "def go(): pass\n") == [
         '<span class="k">def</span> <span class="f">go</span>(): <span class="k">pass</span>'
@@ -38,12 +38,12 @@ def test_languages_are_recognized_by_the_file_name() -> None:
 
 
 def test_a_comment_over_several_lines_is_coloured_on_each() -> None:
-    """A line stands for itself, so that it can be linked to."""
+    """Each line has its own markup, so that it can be linked to."""
     assert coloured("2", "x.c", "/* a\n b */\n") == ['<span class="c">/* a</span>', '<span class="c"> b */</span>']
 
 
 def test_slow_code_is_not_highlighted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large files, endless lines, and words that take too long to find."""
+    """Large files, very long lines and code over the CPU limit are shown as plain text."""
     assert coloured("3", "x.py", "def go(): pass\n" * 20_000)[0] == "def go(): pass"
     assert coloured("4", "x.py", f"x = '{'a' * 5000}'")[0].startswith("x = ")
     slow = RenderProcess(cpu_seconds=0.000_001)
@@ -53,7 +53,7 @@ def test_slow_code_is_not_highlighted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_highlighted_code_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one that took too long; it is not tried at every view."""
+    """Code that took too long is cached as plain text too, so that it is not tried at every view."""
     tries: list[str] = []
 
     def fail(kind: str, *_rest: object) -> None:
@@ -69,7 +69,7 @@ def test_highlighted_code_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_very_long_line_is_cut() -> None:
-    """Nobody reads it, and a page would be full of it."""
+    """A line of 20,000 characters is cut to about half of that, with a note."""
     (line,) = plain("a" * 20_000)
     assert len(line) < 10_100
     assert "cut here" in line

@@ -1,4 +1,4 @@
-"""A text mentions the issues that its page links to, and no others."""
+"""Issues that a Markdown text links to."""
 
 import pytest
 
@@ -40,12 +40,12 @@ def linked_issues(text: str) -> list[str]:
     ],
 )
 def test_a_text_mentions_what_it_links_to(text: str, expected: list[str]) -> None:
-    """Code is not linked, nor is what stands in a link that leads elsewhere; each issue counts once."""
+    """References in code and in links to other addresses do not count, and each issue counts once."""
     assert linked_issues(text) == expected
 
 
 def test_links_are_those_of_the_page() -> None:
-    """Every short reference that the page links to is found, and nothing else."""
+    """The references that are found are exactly those that the rendered page links to."""
     text = "#1 `#2` a/b#3 ~~#4~~ [#5](x) #6x (#7) #8, @ada/x#9 \\#10 http://a/#11"
     html = markdown(text, MarkdownContext(repository="/ada/ship"))
     numbers = [name.rpartition("#")[2] for name in linked_issues(text)]
@@ -53,7 +53,7 @@ def test_links_are_those_of_the_page() -> None:
 
 
 def test_a_title_is_not_parsed_as_markdown() -> None:
-    """It has no code and no links with a text."""
+    """References and URLs in a title are found even between backticks."""
     titles = {"Like #1 and `b/c#2`": [("ada", "ship", 1), ("b", "c", 2)], "Nothing": [], f"{ROOT}/a/b/pulls/3": 3}
     for title, expected in titles.items():
         links = title_links(title, PLACE, ROOT)
@@ -61,7 +61,7 @@ def test_a_title_is_not_parsed_as_markdown() -> None:
 
 
 def test_a_long_text_is_parsed_in_the_process_for_that() -> None:
-    """With the same result; of a very long one only the beginning counts, as on its page."""
+    """A long text has the same references, and of a very long one only the beginning is parsed."""
     text = "#1 `#2` a/b#3 \udc80" + "word " * SMALL
     assert linked_issues(text) == ["ada/ship#1", "a/b#3"]
     assert linked_issues("x" * (LONGEST - 3) + " #1") == ["ada/ship#1"]
@@ -70,7 +70,7 @@ def test_a_long_text_is_parsed_in_the_process_for_that() -> None:
 
 
 def test_a_text_that_times_out_has_no_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is shown as it was written, so it has no links."""
+    """A text that takes too long is shown as its source, which has no links."""
 
     def fail(*_arguments: object) -> None:
         raise RenderFailed
@@ -81,7 +81,7 @@ def test_a_text_that_times_out_has_no_mentions(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_text_without_a_mention_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most texts have none, and cost next to nothing."""
+    """A text without a possible reference is not given to the Markdown parser."""
     monkeypatch.setattr(subject, "PARSER", None)
     monkeypatch.setattr(RENDERER, "run", None)
     assert linked_issues("# Heading\n\nA text about nothing: #a, # 1, /issues and nr. 3\n" * 500) == []

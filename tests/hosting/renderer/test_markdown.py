@@ -1,4 +1,4 @@
-"""Markdown as people write it, and as those write it who mean no good."""
+"""Markdown rendering: references, links, sanitizing and limits."""
 
 import re
 from html.parser import HTMLParser
@@ -30,7 +30,7 @@ ISSUE = MarkdownContext(repository="/ada/notes", deeper=2)
 
 
 def addresses(html: str) -> list[str]:
-    """Return where the links and images of a text lead."""
+    """Return the URLs of the links and images of a text."""
     return re.findall(r'(?:href|src)="([^"]*)"', html)
 
 
@@ -42,12 +42,12 @@ class Tags(HTMLParser):
         self.found: list[tuple[str, dict[str, str | None]]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take a tag in."""
+        """Record a tag and its attributes."""
         self.found.append((tag, dict(attrs)))
 
 
 def test_commonmark_with_tables_tasks_and_strikethrough() -> None:
-    """The usual forms become the usual elements."""
+    """Emphasis, strikethrough, tables, task lists and fenced code have their HTML elements."""
     markup = markdown(
         "*a* **b** ~~c~~\n\n| x | y |\n|:-:|--:|\n| 1 | 2 |\n\n- [ ] open\n- [x] done\n\n```py\nx\n```\n"
     )
@@ -78,7 +78,7 @@ def test_commonmark_with_tables_tasks_and_strikethrough() -> None:
     ],
 )
 def test_users_issues_and_commits_are_linked(text: str, target: str) -> None:
-    """Issues, people, commits and plain addresses, without the punctuation around them."""
+    """References and plain URLs are linked without the punctuation around them."""
     assert addresses(markdown(text, ISSUE)) == [target]
 
 
@@ -86,17 +86,17 @@ def test_users_issues_and_commits_are_linked(text: str, target: str) -> None:
     "text", ["`#12`", "a@example.org", "x#12", "#12a", "&#12;", "#0", "    @bob", "<a>@bob</a>", "http://"]
 )
 def test_text_similar_to_a_reference_is_not_linked(text: str) -> None:
-    """Code, mail addresses and parts of words stay as they are."""
+    """References in code, e-mail addresses and parts of words are not linked."""
     assert addresses(markdown(text, ISSUE)) == []
 
 
 def test_numbers_are_not_linked_without_a_repository() -> None:
-    """There is nothing they could count."""
+    """Issue numbers and commit ids in a text without a repository are not linked."""
     assert addresses(markdown("#12 and " + "0a" * 20)) == []
 
 
 def test_a_link_around_a_name_stays_one_link() -> None:
-    """Links do not nest."""
+    """A reference in the text of a link is not linked, because links cannot be nested."""
     assert addresses(markdown("[in #4](https://example.org)", ISSUE)) == ["https://example.org"]
 
 
@@ -115,12 +115,12 @@ def test_a_link_around_a_name_stays_one_link() -> None:
     ],
 )
 def test_relative_addresses_begin_at_the_folder_of_the_text(text: str, target: str) -> None:
-    """And never leave the tree."""
+    """Relative URLs are resolved against the folder of the text and never leave the tree."""
     assert addresses(markdown(text, README)) == [target]
 
 
 def test_images_of_other_hosts_are_links() -> None:
-    """Nobody elsewhere learns who reads; inside a link the words stay."""
+    """External images are not loaded, so that their host does not learn who reads the page."""
     assert '<a href="https://e.example/x.png" class="elsewhere"' in markdown("![a cat](https://e.example/x.png)")
     badge = markdown("[![build](https://e.example/b.svg)](https://ci.example)")
     assert addresses(badge) == ["https://ci.example"]
@@ -129,7 +129,7 @@ def test_images_of_other_hosts_are_links() -> None:
 
 
 def test_headings_are_lowered_and_have_names() -> None:
-    """A page keeps one first heading, and equal headings have different names."""
+    """Headings begin at level 2, because the page has its own first one, and equal headings have unique ids."""
     markup = markdown("# A b!\n\n## A b\n\n###### c\n\n<h1 align=center>raw</h1>\n\nx <h1>y</h1>\n", README)
     assert re.findall(r"<h(\d)[^>]*>", markup) == ["2", "3", "6", "2", "2"]
     assert re.findall(r'id="([^"]*)"', markup) == ["h-a-b", "h-a-b-1", "h-c"]
@@ -158,13 +158,13 @@ def test_headings_are_lowered_and_have_names() -> None:
     ],
 )
 def test_markup_is_sanitized(text: str) -> None:
-    """No script, no style, no form, no name that the page uses itself."""
+    """Scripts, styles, forms, event handlers and ids of the page are removed."""
     assert_harmless(markdown(text, README))
     assert_harmless(markdown(f"- {text}", ISSUE))
 
 
 def assert_harmless(created: str) -> None:
-    """Check that a text holds only elements and attributes that shape words."""
+    """Check that HTML has no dangerous elements, attributes or URLs."""
     reader = Tags()
     reader.feed(created)
     for tag, attributes in reader.found:
@@ -187,25 +187,25 @@ def assert_harmless(created: str) -> None:
     ).map("".join)
 )
 def test_any_text_is_sanitized(text: str) -> None:
-    """In any mixture."""
+    """Any combination of hostile fragments is rendered to harmless markup."""
     assert_harmless(markdown(text, README))
 
 
 @pytest.mark.parametrize("text", ["https://" + ")" * 60_000, "[" * 20_000, "<div>" * 2_000, "> " * 20_000])
 def test_hostile_texts_are_rendered(text: str) -> None:
-    """Whatever they nest or repeat."""
+    """Deeply nested and very repetitive texts are rendered without an error."""
     assert markdown(text, README)
 
 
 def test_of_a_very_long_text_the_beginning_is_shown() -> None:
-    """And the text says so."""
+    """A text over the limit is cut, with a note that it is too long to be shown."""
     markup = markdown("word " * 100, most=50)
     assert markup.count("word") == 10
     assert "too long to be shown" in markup
 
 
 def test_rendered_text_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For each place it stands at."""
+    """A text is rendered once for each context in which it is shown."""
     created: list[str] = []
     render = module.render
 
@@ -222,7 +222,7 @@ def test_rendered_text_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_long_text_is_rendered_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long it takes there, this one goes on; it looks the same."""
+    """A long text is rendered by the render process, and the result is the same."""
     text = "- a **b**\n" * 500
     expected = module.render(text, NOWHERE)
     monkeypatch.setattr(module, "render", None)
@@ -233,7 +233,10 @@ def test_a_long_text_is_rendered_in_another_process(monkeypatch: pytest.MonkeyPa
 def test_a_text_that_times_out_is_shown_as_its_source(
     monkeypatch: pytest.MonkeyPatch, problem: type[Exception], times: int
 ) -> None:
-    """With a word about it, and escaped; it is not tried again at every view, unless the process was only busy."""
+    """A text that takes too long is escaped and shown as its source, with a note.
+
+    It is not rendered again at the next view, unless the render process was only busy.
+    """
     tries: list[str] = []
 
     def fail(kind: str, *_rest: object) -> None:
@@ -251,7 +254,7 @@ def test_a_text_that_times_out_is_shown_as_its_source(
 
 
 class Counted(list[Token]):
-    """Tokens that count how often one of them is looked at."""
+    """A list of tokens that counts how often an item is read."""
 
     looks = 0
 
@@ -261,7 +264,10 @@ class Counted(list[Token]):
 
 
 def test_a_task_list_takes_linear_time() -> None:
-    """The plugin for these looks at all items for each of them: fifteen thousand took 8 seconds at every view."""
+    """The number of tokens that are read grows linearly with the number of tasks.
+
+    The usual plugin reads all items for each of them: fifteen thousand took 8 seconds at every view.
+    """
     state = StateCore("- [ ] a\n" * 500, module.PARSER, {"around": NOWHERE})
     state.tokens = tokens = Counted()
     module.PARSER.core.process(state)
@@ -285,7 +291,7 @@ def test_a_task_list_takes_linear_time() -> None:
     ],
 )
 def test_boxes_stand_at_the_start_of_list_items(text: str, html: str) -> None:
-    """And nowhere else; only the list they are in is one of tasks."""
+    """A checkbox is recognized only at the start of a list item, and only its list is a task list."""
     # The sanitiser writes the attributes in any order.
     boxes = re.sub(
         r"<input [^>]*>", lambda found: "<box checked>" if "checked" in found[0] else "<box>", markdown(text)
@@ -318,5 +324,5 @@ def test_boxes_stand_at_the_start_of_list_items(text: str, html: str) -> None:
     ],
 )
 def test_quotations_with_a_marker_are_alerts(text: str, html: str) -> None:
-    """On the first line, alone, of an outermost quotation; anything else is a quotation."""
+    """The marker must be alone on the first line of an outermost quotation."""
     assert markdown(text) == html

@@ -1,4 +1,4 @@
-"""Code and HTML comments are removed from Markdown, and everything else stays as it is written."""
+"""Removal of code and HTML comments from Markdown."""
 
 import pytest
 
@@ -29,12 +29,12 @@ from holdfast.hosting.renderer.render_process import RENDERER, RenderBusy, Rende
     ],
 )
 def test_code_and_comments_are_removed(text: str, expected: str) -> None:
-    """What is left of them is one character, so that the words around them do not become neighbours."""
+    """Code and comments inside a text are replaced by a backtick, so that the words around them are not joined."""
     assert outside_code(text) == expected
 
 
 def test_a_long_text_is_parsed_in_the_render_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the same result."""
+    """A long text is parsed by the render process, and code is removed from it as well."""
     monkeypatch.setattr(subject, "text_blocks", None)
     assert outside_code("`a` b \udc80 " + "c " * SMALL) == "` b ? " + "c " * (SMALL - 1) + "c"
 
@@ -43,7 +43,7 @@ def test_a_long_text_is_parsed_in_the_render_process(monkeypatch: pytest.MonkeyP
 def test_a_long_text_is_left_whole_if_the_render_process_gives_up(
     monkeypatch: pytest.MonkeyPatch, problem: type[Exception]
 ) -> None:
-    """A keyword in code is better than a keyword lost."""
+    """A text that cannot be parsed keeps its code, since a keyword in code is better than a lost one."""
 
     def fail(*_arguments: object) -> None:
         raise problem
@@ -54,7 +54,7 @@ def test_a_long_text_is_left_whole_if_the_render_process_gives_up(
 
 
 def test_a_text_without_code_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most texts have none, and cost next to nothing."""
+    """A text without code or comments is returned without parsing it."""
     monkeypatch.setattr(subject, "BLOCKS", None)
     monkeypatch.setattr(RENDERER, "run", None)
     text = "# Heading\n\nfixes #1 & ~~not~~ <b>this</b>\n   three spaces\n" * 500

@@ -1,4 +1,4 @@
-"""A process renders texts, with a budget."""
+"""The render process: its time limit, restarts, errors, queue and cache."""
 
 import os
 import signal
@@ -20,9 +20,9 @@ from holdfast.hosting.renderer.render_process import (
 
 @pytest.fixture
 def process() -> Iterator[RenderProcess]:
-    """Give a process of little time, and end it afterwards.
+    """Run a render process with a small time limit, and end it afterwards.
 
-    Its first text also pays for importing a lexer: half a second where branches are counted and cores are shared.
+    The limit includes the import of a lexer: half a second with branch coverage on shared cores.
     """
     render_process = RenderProcess(cpu_seconds=1.5)
     yield render_process
@@ -30,14 +30,14 @@ def process() -> Iterator[RenderProcess]:
 
 
 def test_a_text_over_its_budget_ends_the_process_and_the_next_one_is_rendered(process: RenderProcess) -> None:
-    """The kernel counts the CPU time, so nothing in a text can keep it from ending."""
+    """The kernel limits the CPU time of the process, so that no text can avoid the limit."""
     with pytest.raises(RenderFailed):
         process.run("markdown", "*a **b " * 100_000, NOWHERE)
     assert process.run("markdown", "*a*", NOWHERE) == "<p><em>a</em></p>\n"
 
 
 def test_a_process_that_was_killed_is_started_again(process: RenderProcess) -> None:
-    """Nobody notices but the text it was at."""
+    """A text is rendered after the process was ended with SIGKILL."""
     assert process.run("markdown", "a", NOWHERE) == "<p>a</p>\n"
     assert process._process is not None
     os.kill(process._process.pid, signal.SIGKILL)
@@ -46,21 +46,21 @@ def test_a_process_that_was_killed_is_started_again(process: RenderProcess) -> N
 
 
 def test_a_rendering_error_is_reported(process: RenderProcess) -> None:
-    """And the process goes on."""
+    """An error in the process fails only one request, and the next one is answered."""
     with pytest.raises(RenderFailed):
         process.run("markdown", 17, None)
     assert process.run("highlight", "a.py", "def f():\n    pass\n")[1].startswith("    <span")
 
 
 def test_many_texts_at_once_get_their_own_answers(process: RenderProcess) -> None:
-    """One after the other."""
+    """Six threads that share one process get the results of their own texts."""
     with ThreadPoolExecutor(6) as threads:
         created = list(threads.map(lambda number: process.run("markdown", f"{number}", NOWHERE), range(30)))
     assert created == [f"<p>{number}</p>\n" for number in range(30)]
 
 
 def test_the_queue_is_bounded() -> None:
-    """A thread that waits answers nobody."""
+    """A request is refused when the queue is full, because a waiting thread cannot serve others."""
     process = RenderProcess(most_waiting=0)
     with pytest.raises(RenderBusy):
         process.run("markdown", "a", NOWHERE)
@@ -68,7 +68,7 @@ def test_the_queue_is_bounded() -> None:
 
 
 def test_a_cache_has_a_largest_size() -> None:
-    """What was used least recently goes first."""
+    """The least recently used entries are evicted first, and an entry above the size is not kept."""
     cache: ByteCache[str] = ByteCache(100)
     for name in "abc":
         cache.put(name, name, 40)
@@ -84,13 +84,13 @@ def test_a_cache_has_a_largest_size() -> None:
 
 
 def test_a_key_tells_texts_and_places_apart() -> None:
-    """Also a text that is no Unicode."""
+    """Cache keys differ by kind, text and context, and a text with a lone surrogate has a key too."""
     keys = {content_key("a", "x", 1), content_key("a", "x", 2), content_key("a", "y", 1), content_key("b", "x", 1)}
     assert len({*keys, content_key("a", "\ud800", 1)}) == 5
 
 
 def test_the_process_ends_with_its_parent() -> None:
-    """It reads until its input is closed."""
+    """The process exits with status 0 when its standard input is closed."""
     process = RenderProcess()
     process.run("markdown", "a", NOWHERE)
     child = process._process

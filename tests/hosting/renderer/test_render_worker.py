@@ -1,4 +1,4 @@
-"""What the process that renders texts answers, asked as its parent asks; the rest is tested with the parent."""
+"""The protocol of the render worker."""
 
 import io
 
@@ -7,7 +7,7 @@ from holdfast.hosting.renderer.render_worker import read_request, render, write_
 
 
 def test_requests_and_answers_have_their_length_before_them() -> None:
-    """A request that is cut off is none."""
+    """A request that ends within its length prefix is read as empty."""
     pipe = io.BytesIO()
     write_response(pipe, (True, "made"))
     whole = pipe.getvalue()
@@ -16,7 +16,7 @@ def test_requests_and_answers_have_their_length_before_them() -> None:
 
 
 def test_every_kind_is_rendered() -> None:
-    """Markdown at its place, source code by the name of its file, and the issues that a text links to."""
+    """The worker renders Markdown, lists issue links and highlights source code by file name."""
     assert render("markdown", ["*a*", {"deeper": NOWHERE.deeper}]) == "<p><em>a</em></p>\n"
     assert render("issue_links", ["see #3", ["ada", "ship"], "http://a"]) == [("ada", "ship", 3)]
     assert render("highlight", ["a.py", "# x\n"]) == ['<span class="c"># x</span>']

@@ -1,1 +1,1 @@
-"""Tests of the shapes."""
+"""Tests of the JSON schemas of the API."""

@@ -1,4 +1,4 @@
-"""Fixtures of the API tests."""
+"""Fixtures of the schema tests."""
 
 from tests.hosting.api.conftest import ada
 

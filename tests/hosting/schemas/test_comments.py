@@ -1,4 +1,4 @@
-"""The shape of a comment."""
+"""The JSON fields of a comment."""
 
 import httpx
 
@@ -24,7 +24,7 @@ KEYS = [
 
 
 def test_a_comment_has_every_key_in_order(clients: ServiceClients, ada: httpx.Client) -> None:
-    """It leads to the issue, or to the pull request."""
+    """A comment has the URL of its issue or of its pull request, and the other one is empty."""
     post_issue(ada)
     ada.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
     response = ada.post(f"{ISSUES}/1/comments", json={"body": "Pump!"})

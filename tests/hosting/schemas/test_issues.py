@@ -1,52 +1,19 @@
-"""The shape of an issue."""
+"""The JSON fields of an issue."""
 
 import httpx
 
 from holdfast.hosting.store.tables import users
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import post_issue
+from tests.hosting.schemas.issue_fields import ISSUE_FIELDS
 
 ISSUES = "/repos/ada/ship/issues"
 
 
-KEYS = [
-    "id",
-    "url",
-    "html_url",
-    "number",
-    "user",
-    "original_author",
-    "original_author_id",
-    "title",
-    "body",
-    "ref",
-    "assets",
-    "labels",
-    "milestone",
-    "projects",
-    "assignee",
-    "assignees",
-    "state",
-    "is_locked",
-    "comments",
-    "created_at",
-    "updated_at",
-    "closed_at",
-    "due_date",
-    "time_estimate",
-    "pull_request",
-    "repository",
-    "pin_order",
-    "content_version",
-    "blocked_by_count",
-    "blocking_count",
-]
-
-
 def test_an_issue_has_every_key_in_order(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Empty lists and nulls are what clients expect of them."""
+    """A new issue has empty lists and nulls as clients expect them, also for anonymous users."""
     issue = post_issue(ada, body="Below the waterline.")
-    assert list(issue) == KEYS
+    assert list(issue) == ISSUE_FIELDS
     root = clients.service.url
     assert (issue["url"], issue["html_url"]) == (f"{root}/api/v1{ISSUES}/1", f"{root}/ada/ship/issues/1")
     assert issue["repository"]["full_name"] == "ada/ship"
@@ -61,7 +28,7 @@ ANYBODY = {"email": "2+ada@noreply.localhost", "active": False, "last_login": "0
 
 
 def test_an_issue_outlives_its_author(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A ghost has written them."""
+    """The author of an issue whose user was deleted is `Ghost`, and other users may not edit it."""
     bob = clients.account("bob")
     post_issue(clients.with_token(bob))
     with clients.database.write() as connection:

@@ -1,4 +1,4 @@
-"""The shape of a pull request."""
+"""Numbers and counts of pull requests and issues."""
 
 import httpx
 
@@ -10,7 +10,7 @@ NEW = {"title": "Plug it", "head": "fix", "base": "main"}
 
 
 def test_a_pull_request_is_an_issue_too(clients: ServiceClients, ada: httpx.Client) -> None:
-    """It shares the numbers of issues, and is counted apart."""
+    """Pull requests and issues share their numbers and have separate counts."""
     ada.post("/repos/ada/ship/issues", json={"title": "It leaks"})
     response = ada.post(PULLS, json={**NEW, "body": "b", "assignee": "ada"})
     assert response.status_code == 201

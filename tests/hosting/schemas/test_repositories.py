@@ -1,4 +1,4 @@
-"""Addresses of repositories."""
+"""SSH URLs of repositories."""
 
 from pathlib import Path
 
@@ -28,11 +28,11 @@ ON = msgspec.structs.replace(OFF, ssh=True)
     ],
 )
 def test_the_ssh_address_names_the_port_clients_reach(settings: Settings, root: str, expected: str) -> None:
-    """In the short form only for port 22, which that form cannot name."""
+    """The short form `git@host:path` cannot name a port and is used only for port 22 or while SSH is off."""
     assert ssh_url(settings, root, "ada/boats") == expected
 
 
 def test_a_repository_has_its_ssh_address(clients: ServiceClients) -> None:
-    """Also while SSH is off, as clients expect it."""
+    """The API returns an SSH URL even while SSH is off, as clients expect it."""
     repo = clients.admin.post("/user/repos", json={"name": "boats"}).json()
     assert repo["ssh_url"] == "git@127.0.0.1:admin/boats.git"

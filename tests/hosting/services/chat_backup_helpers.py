@@ -1,4 +1,4 @@
-"""Uploads chat backups by calling the services."""
+"""Helpers that upload chat backups through the services."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A small HTTP server for tests of downloads from other services."""
+"""An HTTP stub server for tests of downloads from other services."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ def http_stub(responses: Mapping[str, tuple[int, bytes]], *, delay: float = 0) -
     stopped = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
-        """Responds from the table."""
+        """Responds with the stored responses."""
 
         def do_GET(self) -> None:
             """Answer a request."""

@@ -1,4 +1,4 @@
-"""A repository with an owner, a writer and a reader, for services that are called without a request."""
+"""A repository with an owner, a writer and a reader, for tests of services."""
 
 from dataclasses import dataclass
 

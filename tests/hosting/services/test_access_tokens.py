@@ -1,4 +1,4 @@
-"""Access tokens are created with a password, by their owner or an administrator."""
+"""Access tokens: creation, scopes, names and revocation."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def ada(app: App) -> Account:
 
 
 def test_a_token_has_its_scopes_in_order_and_its_value_works(app: App, ada: Account) -> None:
-    """Each scope once."""
+    """The scopes of a token are sorted without duplicates, and its value identifies its user."""
     created, value = access_tokens.create(app, Actor(ada, by_password=True), ada, WANTED)
     assert created.scopes == ("read:user", "write:issue")
     assert tokens.holder_of(app.database, value) == (ada, created)
@@ -40,7 +40,7 @@ def test_a_token_has_its_scopes_in_order_and_its_value_works(app: App, ada: Acco
 
 
 def test_a_session_or_a_token_creates_no_tokens(app: App, ada: Account) -> None:
-    """Nor does anybody who is not signed in; with a token nobody sees others."""
+    """Only a request with a password creates tokens, and a request with a token neither lists nor deletes any."""
     created, _ = access_tokens.create(app, Actor(ada, by_password=True), ada, WANTED)
     for actor in (ANONYMOUS, Actor(ada), Actor(ada, created)):
         with pytest.raises(PasswordRequired):
@@ -54,7 +54,7 @@ def test_a_session_or_a_token_creates_no_tokens(app: App, ada: Account) -> None:
 
 
 def test_the_tokens_of_others_are_for_administrators(app: App, ada: Account) -> None:
-    """Other users neither see nor revoke them."""
+    """Only an administrator deletes a token of another user; other users neither list, create nor delete any."""
     ben = Actor(accounts.create_user(app.database, "ben", Secret("correct horse")), by_password=True)
     access_tokens.create(app, Actor(ada, by_password=True), ada, WANTED)
     for refused in (
@@ -73,7 +73,7 @@ def test_the_tokens_of_others_are_for_administrators(app: App, ada: Account) -> 
 
 @pytest.mark.parametrize("scopes", [(), ("everything",)])
 def test_a_scope_that_does_not_exist_is_refused(app: App, ada: Account, scopes: tuple[str, ...]) -> None:
-    """And so is none."""
+    """An unknown scope is an error that names it, and a token without any scope is refused too."""
     with pytest.raises(InvalidScope) as excinfo:
         access_tokens.create(app, Actor(ada, by_password=True), ada, NewToken(name="ci", scopes=scopes))
     assert excinfo.value.scope == (scopes[0] if scopes else None)
@@ -81,7 +81,7 @@ def test_a_scope_that_does_not_exist_is_refused(app: App, ada: Account, scopes: 
 
 @pytest.mark.parametrize(("name", "violation"), [("", Violation.REQUIRED), ("x" * 256, Violation.TOO_LONG)])
 def test_a_token_needs_a_name_of_its_own(app: App, ada: Account, name: str, violation: Violation) -> None:
-    """Of at most 255 characters."""
+    """The name of a token has 1 to 255 characters, and a user has no two tokens of the same name."""
     actor = Actor(ada, by_password=True)
     with pytest.raises(InvalidField) as excinfo:
         access_tokens.create(app, actor, ada, NewToken(name=name, scopes=("all",)))
@@ -92,7 +92,7 @@ def test_a_token_needs_a_name_of_its_own(app: App, ada: Account, name: str, viol
 
 
 def test_a_request_revokes_the_token_it_came_with(app: App, ada: Account) -> None:
-    """One without a token has none to revoke."""
+    """A request without a token has none to revoke, and an anonymous request has to log in."""
     created, value = access_tokens.create(app, Actor(ada, by_password=True), ada, WANTED)
     access_tokens.delete_current(app, Actor(ada, created))
     assert tokens.holder_of(app.database, value) is None

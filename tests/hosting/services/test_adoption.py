@@ -1,4 +1,4 @@
-"""What a killed process of an earlier version had noted is recorded if it happened, once, and else forgotten."""
+"""Pending ref updates of earlier versions, recorded or deleted when a repository is adopted."""
 
 from collections.abc import Iterator
 
@@ -24,13 +24,13 @@ ZERO = "0" * 40
 
 @pytest.fixture
 def old(settings: Settings, empty_database: Database) -> OldDataFolder:
-    """Make a data folder of the last version before the log."""
+    """Make a data folder of the last version before the repository log."""
     return make_old_data_folder(settings, empty_database)
 
 
 @pytest.fixture
 def app(settings: Settings, old: OldDataFolder) -> Iterator[App]:
-    """Open it."""
+    """Open the app with the old data folder."""
     opened = App.open(settings)
     yield opened
     opened.close()
@@ -57,12 +57,12 @@ def add_pending_update(old: OldDataFolder, update: RefUpdate, *, key: str = "", 
 
 
 def pushes(app: App) -> list[tuple[str, str]]:
-    """Return the kinds of events that were recorded, and the commits after them."""
+    """Return the kinds of the recorded events, each with its new commit."""
     return [(kind, details["after"]) for kind, details in recorded_events(app.database)]
 
 
 def test_applied_updates_are_recorded_once_and_others_are_deleted(app: App, old: OldDataFolder) -> None:
-    """Keys stay with commits that were made; a request whose commit was not made can be made again."""
+    """The idempotency key of an existing commit is kept, and that of a missing one can be used again."""
     first, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
     add_pending_update(old, RefUpdate("refs/heads/main", first, second), key="settled", is_done=True)
     add_pending_update(old, RefUpdate("refs/heads/main", second, head), key="happened")
@@ -86,7 +86,7 @@ def test_applied_updates_are_recorded_once_and_others_are_deleted(app: App, old:
 
 
 def test_an_update_that_was_repeated_and_recorded_is_not_recorded_twice(app: App, old: OldDataFolder) -> None:
-    """Its event is there, later than the note."""
+    """A pending update that has an event already is not recorded again."""
     first, second, _ = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
     add_pending_update(old, RefUpdate("refs/heads/main", first, second))
     migrate.upgrade(old.database)
@@ -106,7 +106,7 @@ def test_an_update_that_was_repeated_and_recorded_is_not_recorded_twice(app: App
 def test_an_interruption_between_the_steps_loses_no_update(
     app: App, old: OldDataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The repositories are adopted; the next start records what was pending."""
+    """After an interruption of the adoption the next start records the pending updates."""
     *_, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
     add_pending_update(old, RefUpdate("refs/heads/main", second, head))
     migrate.upgrade(old.database)
@@ -124,7 +124,7 @@ def test_an_interruption_between_the_steps_loses_no_update(
 
 
 def test_a_repository_that_is_not_adopted_keeps_what_is_pending(app: App, old: OldDataFolder) -> None:
-    """What happened in a folder that is missing is not known."""
+    """Pending updates of a repository whose folder is missing are recorded once the folder is back."""
     *_, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
     add_pending_update(old, RefUpdate("refs/heads/main", second, head))
     migrate.upgrade(old.database)
@@ -139,7 +139,7 @@ def test_a_repository_that_is_not_adopted_keeps_what_is_pending(app: App, old: O
 
 
 def test_a_closing_keyword_of_what_happened_closes_its_issue(app: App, old: OldDataFolder) -> None:
-    """As it would have done if the process had lived."""
+    """A pending update that reached the default branch closes the issue that its commit message names."""
     with old.database.write() as connection:
         connection.execute(
             text(f"INSERT INTO issues (repository_id, number, title) VALUES ({LOOSE}, 1, 'It leaks')")
@@ -178,7 +178,10 @@ def test_the_ref_tells_whether_an_update_happened(
     at: str | None,
     happened: bool,  # noqa: FBT001
 ) -> None:
-    """Also when more has happened since; a branch that went on from where it was did not go back before."""
+    """A pending update was applied if its ref is at the new commit, or at a descendant of it.
+
+    A branch that went on from the old commit was not reset to an earlier one.
+    """
     first, second, third = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
     side = oracle.commit(old.loose, {b"side": b"s"}, branch="side", parents=[first])
     ids = {"first": first, "second": second, "third": third, "side": side, None: ZERO}

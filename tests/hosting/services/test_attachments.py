@@ -1,4 +1,4 @@
-"""Attached files: their bytes, their garbage and their download counts."""
+"""Attachments: garbage collection, download counts, limits and file names."""
 
 import time
 from pathlib import Path
@@ -49,7 +49,10 @@ def keys(app: App) -> set[str]:
 
 
 def test_bytes_without_a_row_are_garbage_after_a_day(app: App, ada: Caller, release: Release, path: Path) -> None:
-    """Those of a deleted file and of an upload that failed; not during a backup, and never those of a file."""
+    """The bytes of deleted files and failed uploads are deleted after a day, but not during a backup.
+
+    The bytes of existing files stay.
+    """
     attachment = release_assets.add(*ada, release, name="kept", path=path)
     deleted = release_assets.add(*ada, release, name="deleted", path=path)
     with pytest.raises(AttachmentTaken):
@@ -68,7 +71,7 @@ def test_bytes_without_a_row_are_garbage_after_a_day(app: App, ada: Caller, rele
 
 
 def test_downloads_are_counted_in_batches(app: App, ada: Caller, release: Release, path: Path) -> None:
-    """What is counted is written once."""
+    """Downloads that were saved are not counted again by the next save."""
     attachment = release_assets.add(*ada, release, name="a", path=path)
     app.downloads += [attachment.id, attachment.id]
     attachments.save_downloads(app)
@@ -79,7 +82,7 @@ def test_downloads_are_counted_in_batches(app: App, ada: Caller, release: Releas
 def test_download_counts_that_cannot_be_written_are_kept(
     app: App, ada: Caller, release: Release, path: Path
 ) -> None:
-    """Those counted before and after, for the next time."""
+    """Counts that a failed save could not store are stored by the next one, with those counted since."""
     attachment = release_assets.add(*ada, release, name="a", path=path)
     app.downloads += [attachment.id, attachment.id]
     with app.database.write() as connection:
@@ -94,12 +97,12 @@ def test_download_counts_that_cannot_be_written_are_kept(
 
 
 def test_the_key_of_a_file_does_not_change() -> None:
-    """Files that were stored by earlier versions are found by it."""
+    """The object key has its fixed form, so that files of earlier versions are found."""
     assert attachments.object_key("0f3a-uuid") == "attachments/0f/0f3a-uuid"
 
 
 def test_garbage_of_a_store_that_cannot_be_listed_is_left(app: App) -> None:
-    """For the next time; the other tasks of the maintenance go on."""
+    """A bucket that refuses to list its objects raises no error, and no attachment is deleted."""
     with serve_bucket() as bucket:
         app.store = open_object_store(bucket_settings(app.settings.data, bucket, "STRANGER"))
         assert attachments.collect_garbage(app, now=time.time() + LATER) == 0
@@ -108,7 +111,7 @@ def test_garbage_of_a_store_that_cannot_be_listed_is_left(app: App) -> None:
 def test_a_release_has_a_limited_number_of_files(
     ada: Caller, release: Release, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that no list of releases grows without bounds."""
+    """One file more than the limit is refused, so that no list of releases grows without bounds."""
     monkeypatch.setattr(attachments, "MOST_FILES", 1)
     release_assets.add(*ada, release, name="a", path=path)
     with pytest.raises(TooManyAtOnce):
@@ -117,7 +120,7 @@ def test_a_release_has_a_limited_number_of_files(
 
 @pytest.mark.parametrize("name", ["a/b", "a\\b", ".", "..", "a\x00b", "a\nb", "a\ufffdb"])
 def test_invalid_file_names_are_refused(name: str) -> None:
-    """Are refused."""
+    """File names with slashes or control characters, dot names, and empty or overlong names are refused."""
     with pytest.raises(InvalidValue):
         attachments.check_file_name(name)
     for empty in ("", " ", "x" * 256):

@@ -1,4 +1,4 @@
-"""Avatars: who may set them, and what is a picture."""
+"""Avatars: permissions, and recognition of image formats."""
 
 import pytest
 
@@ -15,12 +15,12 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
 def test_only_an_administrator_sets_the_avatar_of_a_repository(scenario: Scenario) -> None:
-    """A writer does not, and nobody does once it is archived."""
+    """Writers and readers do not set the avatar, and nobody does in an archived repository."""
     for user in (scenario.writer, scenario.reader):
         with pytest.raises(Forbidden):
             avatars.set_repository_avatar(*scenario.caller(user), PNG)
@@ -37,7 +37,7 @@ def test_only_an_administrator_sets_the_avatar_of_a_repository(scenario: Scenari
 
 
 def test_only_an_owner_sets_the_avatar_of_an_organization(scenario: Scenario) -> None:
-    """Everybody sees it."""
+    """A member does not set the avatar, and an owner sets and removes it."""
     fleet = organizations.create_organization(scenario.app.database, scenario.owner, "fleet")
     with pytest.raises(Forbidden):
         avatars.set_organization_avatar(
@@ -51,7 +51,7 @@ def test_only_an_owner_sets_the_avatar_of_an_organization(scenario: Scenario) ->
 
 
 def test_users_set_their_own_avatar(scenario: Scenario) -> None:
-    """The largest picture has a mebibyte."""
+    """An avatar has at most one mebibyte, and an anonymous user has to log in."""
     largest = PNG + bytes(avatars.MOST_BYTES - len(PNG))
     with pytest.raises(LoginRequired):
         avatars.set_own_avatar(scenario.app, ANONYMOUS, PNG)
@@ -73,13 +73,13 @@ def test_users_set_their_own_avatar(scenario: Scenario) -> None:
     ],
 )
 def test_pictures_are_known_by_their_first_bytes(scenario: Scenario, content: bytes, media_type: str) -> None:
-    """Their media type is not the uploader's to say."""
+    """The media type is determined from the content, not from what the client says."""
     avatars.set_own_avatar(scenario.app, Actor(scenario.owner), content)
     assert avatars.show_account_avatar(scenario.app, scenario.owner.id) == Avatar(media_type, content)
 
 
 @pytest.mark.parametrize("content", [b"", b"RIFF\x04\0\0\0WAVEfmt ", b"AAAA\x04\0\0\0WEBPVP8 ", b"<svg/>"])
 def test_a_file_that_is_not_an_image_is_refused(scenario: Scenario, content: bytes) -> None:
-    """Sounds, too, begin as WebP does."""
+    """Empty files, SVG and audio files, which begin like WebP, are refused."""
     with pytest.raises(InvalidValue, match="PNG, JPEG, GIF or WebP"):
         avatars.set_own_avatar(scenario.app, Actor(scenario.owner), content)

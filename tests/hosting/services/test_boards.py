@@ -1,4 +1,4 @@
-"""Moving issues from one column of a board to another."""
+"""Moves of issues between the columns of a board."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +16,7 @@ from tests.hosting.services.scenario import Scenario, make_scenario
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
@@ -39,7 +39,7 @@ def label_names(scenario: Scenario, issue: Issue) -> list[str]:
 
 
 def test_a_milestone_is_replaced_only_if_it_is_unchanged(scenario: Scenario, issue: Issue) -> None:
-    """Of several who move an issue at once, one does; the others are told."""
+    """Of four concurrent moves of an issue from the same column, one succeeds and the others are outdated."""
     writer = scenario.caller(scenario.writer)
     created = [
         milestones.add_milestone(scenario.app.database, scenario.repository, scenario.writer, title).id
@@ -64,7 +64,7 @@ def test_a_milestone_is_replaced_only_if_it_is_unchanged(scenario: Scenario, iss
 
 
 def test_a_label_is_replaced_only_if_it_is_unchanged(scenario: Scenario, issue: Issue) -> None:
-    """Another one of an exclusive scope is not overwritten, and labels of other columns stay."""
+    """A move from a column that the issue has left is outdated, and labels of other columns stay."""
     writer = scenario.caller(scenario.writer)
     bug, later, done = (make_label(scenario, name) for name in ("bug", "status/later", "status/done"))
     boards.move_to_label(*writer, issue, source=0, destination=bug)
@@ -83,7 +83,7 @@ def test_a_label_is_replaced_only_if_it_is_unchanged(scenario: Scenario, issue: 
 
 
 def test_moving_needs_write_access(scenario: Scenario, issue: Issue) -> None:
-    """Also of whoever opened the issue; nothing moves in an archived repository."""
+    """Anonymous users, readers, and the owner of an archived repository move no issue to another column."""
     bug = make_label(scenario, "bug")
     archived = scenario.caller(scenario.owner, scenario.archived())
     for caller, error in (

@@ -1,4 +1,4 @@
-"""Which rule is for a branch, and what it allows."""
+"""Branch protection: matching of rules, pushes, protected files and administration of rules."""
 
 from dataclasses import replace
 from typing import Any
@@ -41,7 +41,7 @@ def rule(name: str, *, priority: int = 1, number: int = 1, created_at: int = 0, 
 
 @pytest.fixture
 def ada(database: Database) -> Account:
-    """Find somebody."""
+    """Return the administrator."""
     return accounts.find_user(database, "admin")
 
 
@@ -51,7 +51,7 @@ def change(*, deletes: bool = False, forced: bool = False, paths: tuple[str, ...
 
 
 def test_the_first_rule_that_matches_counts() -> None:
-    """By priority, then plain names before patterns, then by age."""
+    """Rules are ordered by priority, then plain names before patterns, then by age."""
     glob, plain = rule("m*", number=1), rule("MAIN", number=2)
     assert rule_for([glob, plain], "main") == plain
     assert rule_for([glob, replace(plain, priority=2)], "main") == glob
@@ -101,12 +101,12 @@ def test_the_first_rule_that_matches_counts() -> None:
 def test_rules_accept_or_reject_pushes(
     ada: Account, said: dict[str, Any], what: BranchChange, expected: str | None
 ) -> None:
-    """In the words clients know; administrators are not exempt."""
+    """A rejected push has the message of Gitea, and rules apply to administrators as well."""
     assert refusal_of(rule("main", **said), what, ada, frozenset({7})) == expected
 
 
 def test_a_person_on_the_list_may_push(ada: Account) -> None:
-    """By their number, so that a rename changes nothing."""
+    """The push allowlist has the ids of users, and being on it does not permit a force push."""
     listed = rule("main", enable_push=True, enable_push_whitelist=True, push_users=[ada.id])
     assert refusal_of(listed, change(), ada, frozenset()) is None
     assert branch_protection.may_push(listed.rule, ada, frozenset())
@@ -114,7 +114,7 @@ def test_a_person_on_the_list_may_push(ada: Account) -> None:
 
 
 def test_rules_protect_files(ada: Account) -> None:
-    """As a write through the API asks."""
+    """A commit through the API may change a file or not, depending on the file patterns of the rule."""
     open_rule = rule("main", enable_push=True, protected_file_patterns="*.lock")
     assert may_commit(open_rule, ada, frozenset(), "a.txt") is None
     assert may_commit(open_rule, ada, frozenset(), "x.lock") == (
@@ -138,7 +138,7 @@ def notes(app: App) -> Repository:
 
 
 def test_only_administrators_of_the_repository_manage_rules(app: App, notes: Repository) -> None:
-    """Callers that forget their guards are refused."""
+    """The service itself refuses readers and anonymous users."""
     reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
     for actor, kind in ((ANONYMOUS, LoginRequired), (reader, Forbidden)):
         target = target_of(app, actor, notes)
@@ -169,7 +169,7 @@ def test_only_administrators_of_the_repository_manage_rules(app: App, notes: Rep
 def test_invalid_rules_are_refused(
     app: App, notes: Repository, name: str, changes: dict[str, Any], kind: type[HostingError]
 ) -> None:
-    """Before anything is stored."""
+    """A rule with an invalid name or value, or with an unknown user or team, is not stored."""
     admin = Actor(notes.owner)
     target = target_of(app, admin, notes)
     with pytest.raises(kind):
@@ -178,7 +178,7 @@ def test_invalid_rules_are_refused(
 
 
 def test_a_rule_keeps_what_an_edit_does_not_name(app: App, notes: Repository) -> None:
-    """And is gone when it is deleted."""
+    """An edit changes only the fields it has, and a rule that was deleted is not found."""
     admin = Actor(notes.owner)
     target = target_of(app, admin, notes)
     wanted = ProtectionEdit(enable_push=True, push_whitelist_usernames=["ADMIN"], priority=4)

@@ -1,4 +1,4 @@
-"""Branches and tags: who may change them, and what is refused."""
+"""Branches and tags: permissions, validation, renames and recorded objects."""
 
 from collections.abc import Callable
 
@@ -79,7 +79,7 @@ def changes(app: App, actor: Actor, repository: Repository) -> list[Callable[[],
 
 
 def test_only_those_who_may_write_change_refs(app: App, owner: Actor, notes: Repository) -> None:
-    """Anonymous requests must log in, readers lack the permission, and an archived repository stays as it is."""
+    """Anonymous users have to log in, readers lack the permission, and an archived repository is not changed."""
     reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
     for actor, kind in ((ANONYMOUS, LoginRequired), (reader, Forbidden)):
         for change in changes(app, actor, notes):
@@ -94,7 +94,7 @@ def test_only_those_who_may_write_change_refs(app: App, owner: Actor, notes: Rep
 
 
 def test_users_without_access_to_code_are_not_asked_to_log_in(app: App, owner: Actor, notes: Repository) -> None:
-    """Nor told that the repository is archived."""
+    """An anonymous change of a private archived repository is forbidden, and no other error is raised."""
     edit = RepositoryEdit(is_private=True, is_archived=True)
     repositories.edit(app, owner, target_of(app, owner, notes), edit)
     for change in changes(app, ANONYMOUS, notes):
@@ -103,7 +103,7 @@ def test_users_without_access_to_code_are_not_asked_to_log_in(app: App, owner: A
 
 
 def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
-    """A new name of the default branch is the repository's default branch."""
+    """If the default branch is renamed, its new name is the default branch of the repository."""
     target = target_of(app, owner, notes)
     created_ref = branches.create(app, owner, target, "feature/x", "main")
     branches.update(app, owner, target, "feature/x", created_ref.id, expected=created_ref.id)
@@ -118,7 +118,7 @@ def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, 
 def test_a_rename_is_remembered_and_that_of_the_default_branch_recorded(
     app: App, owner: Actor, notes: Repository
 ) -> None:
-    """Who asks for the old name is not given another branch, and webhooks hear of the changed setting."""
+    """The old name of a branch is kept as a former name, and a new default branch is an event for webhooks."""
     target = target_of(app, owner, notes)
     branches.create(app, owner, target, "x")
     with app.database.read() as connection:
@@ -134,7 +134,7 @@ def test_a_rename_is_remembered_and_that_of_the_default_branch_recorded(
 
 
 def test_a_renamed_branch_takes_its_pull_request_along(app: App, owner: Actor, notes: Repository) -> None:
-    """It stays open: a branch that is deleted would close it."""
+    """The pull request of a renamed branch stays open and has the new name of its head."""
     target = target_of(app, owner, notes)
     branches.create(app, owner, target, "fix")
     change = FileChange(operation="create", path="b.txt", content=FileContent(b"two\n"))
@@ -149,7 +149,7 @@ def test_a_renamed_branch_takes_its_pull_request_along(app: App, owner: Actor, n
 
 
 def test_tags_are_created_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
-    """A tag with a message is an object of its own."""
+    """A tag with a message is a tag object with a tagger in UTC, and one without is a ref to the commit."""
     target = target_of(app, owner, notes)
     light = branches.create_tag(app, owner, target, NewTag(name="v1"))
     annotated = branches.create_tag(app, owner, target, NewTag(name="v2", message="Second", revision="v1"))
@@ -165,7 +165,7 @@ def test_tags_are_created_and_deleted(app: App, owner: Actor, notes: Repository)
 
 
 def test_invalid_changes_are_refused_with_what_is_wrong(app: App, owner: Actor, notes: Repository) -> None:
-    """Names, starting points, commits and the default branch."""
+    """Invalid names, unknown starting points, existing refs and the default branch have their own errors."""
     target = target_of(app, owner, notes)
     main = branches.create(app, owner, target, "taken").id
     branches.create_tag(app, owner, target, NewTag(name="v1"))
@@ -194,7 +194,7 @@ def test_invalid_changes_are_refused_with_what_is_wrong(app: App, owner: Actor, 
 
 
 def test_a_branch_moves_backwards_by_force_only(app: App, owner: Actor, notes: Repository) -> None:
-    """Otherwise it would lose commits."""
+    """An update that is no fast-forward would lose commits and is refused without `force`."""
     target = target_of(app, owner, notes)
     repo = open_git(app, target)
     first = branches.find(repo, target, "main").id
@@ -210,7 +210,7 @@ def test_a_branch_moves_backwards_by_force_only(app: App, owner: Actor, notes: R
 
 
 def test_a_new_name_may_take_the_place_of_the_old_one(app: App, owner: Actor, notes: Repository) -> None:
-    """As a folder of names, or out of one."""
+    """A branch `a` can be renamed to `a/b`, and back, although git cannot have both at once."""
     target = target_of(app, owner, notes)
     branches.create(app, owner, target, "a")
     branches.rename(app, owner, target, "a", "a/b")
@@ -229,7 +229,7 @@ def unrecorded_commit(app: App, notes: Repository) -> str:
 def test_objects_reachable_from_a_new_ref_are_recorded(
     app: App, owner: Actor, notes: Repository, kind: str
 ) -> None:
-    """Also those that only the local copy had: a new copy has them too."""
+    """Objects that only the local copy has are added to the log with the ref, so that a new copy has them too."""
     target = target_of(app, owner, notes)
     commit = unrecorded_commit(app, notes)
     match kind:
@@ -248,7 +248,7 @@ def test_objects_reachable_from_a_new_ref_are_recorded(
 
 
 def test_objects_reachable_from_other_refs_are_not_packed_again(app: App, owner: Actor, notes: Repository) -> None:
-    """A branch in the middle of a history costs a row."""
+    """A new branch or tag at an existing commit adds no pack to the log."""
     target = target_of(app, owner, notes)
     first = branches.find(open_latest(app, target), target, "main").id
     change = FileChange(operation="create", path="b.txt", content=FileContent(b"two\n"))
@@ -264,7 +264,7 @@ def test_objects_reachable_from_other_refs_are_not_packed_again(app: App, owner:
 
 
 def test_protected_branches_are_not_deleted(app: App, owner: Actor, notes: Repository) -> None:
-    """As for a push."""
+    """The protection rule of a branch refuses its deletion by the service as it does for a push."""
     target = target_of(app, owner, notes)
     branches.create(app, owner, target, "release")
     branch_protection.create(app, owner, target, "release", ProtectionEdit(enable_push=True))

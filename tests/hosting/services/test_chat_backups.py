@@ -1,4 +1,4 @@
-"""Chat backups of users: who may see, read and change them."""
+"""Chat backups: permissions, shares and deletion."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from holdfast.hosting.errors import (
 )
 from holdfast.hosting.services import chat_backups, chat_uploads, users
 from holdfast.hosting.storage.backup_lease import backup_lease
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.chat_backups import ChatBackup
 from holdfast.secret import Secret
@@ -34,7 +34,7 @@ NAMES = ("ada", "bob", "eve", "admin")
 
 @dataclass
 class BackupScenario:
-    """The backup of ada, and whom it is shared with."""
+    """A backup of Ada, and the names of the users it is shared with."""
 
     app: App
     people: dict[str, Account]
@@ -42,20 +42,20 @@ class BackupScenario:
     readers: set[str] = field(default_factory=set)
 
     def actor(self, name: str) -> Actor:
-        """Return somebody as the actor of a request."""
+        """Return a user as the actor of a request."""
         return Actor(self.people[name])
 
 
 @pytest.fixture
 def backup_scenario(app: App) -> BackupScenario:
-    """Make people and a backup."""
+    """Create the users and a backup."""
     created = dict(zip(("ada", "bob", "eve"), make_people(app.database, "ada", "bob", "eve"), strict=True))
     people = {**created, "admin": accounts.find_user(app.database, "admin")}
     return BackupScenario(app, people, uploaded(app, Actor(people["ada"]), "one", b"content"))
 
 
 def is_refused(service: Callable[..., object], *arguments: object) -> bool:
-    """Return whether there is no such backup for somebody."""
+    """Return whether a service raises NoSuchChatBackup."""
     try:
         service(*arguments)
     except NoSuchChatBackup:
@@ -64,7 +64,7 @@ def is_refused(service: Callable[..., object], *arguments: object) -> bool:
 
 
 def check_access(backup_scenario: BackupScenario) -> None:
-    """Compare what everybody sees with what was shared."""
+    """Check that each user sees exactly what was shared with them."""
     app, uuid = backup_scenario.app, backup_scenario.backup.uuid
     for name in NAMES:
         actor = backup_scenario.actor(name)
@@ -95,7 +95,7 @@ STEPS = st.lists(
 def test_only_the_owner_changes_it_and_only_those_it_is_shared_with_read_it(
     backup_scenario: BackupScenario, steps: list[tuple[str, str, str]]
 ) -> None:
-    """Whatever anybody tries, in any order; an administrator is a stranger."""
+    """After any sequence of attempts only the owner has changed a backup; an administrator has no more rights."""
     app = backup_scenario.app
     for reader in list(backup_scenario.readers):
         chat_backups.unshare(
@@ -126,10 +126,11 @@ def test_only_the_owner_changes_it_and_only_those_it_is_shared_with_read_it(
 
 
 def test_tokens_visitors_and_impersonating_administrators_are_refused(backup_scenario: BackupScenario) -> None:
-    """Only the person does it."""
+    """None of them can see, read or upload a backup, not even with a token of its owner."""
     app, uuid = backup_scenario.app, backup_scenario.backup.uuid
     ada, admin = backup_scenario.people["ada"], backup_scenario.people["admin"]
-    for actor in (ANONYMOUS, Actor(ada, impersonated_by=admin)):
+    token, _ = tokens.create_token(app.database, ada, "all", ("all",))
+    for actor in (ANONYMOUS, Actor(ada, impersonated_by=admin), Actor(ada, token=token)):
         for attempt in (
             partial(chat_backups.find, app, actor, uuid),
             partial(chat_backups.find_own, app, actor, uuid),
@@ -142,7 +143,7 @@ def test_tokens_visitors_and_impersonating_administrators_are_refused(backup_sce
 
 
 def test_administrators_see_sizes_and_nobody_else_does(backup_scenario: BackupScenario) -> None:
-    """For the disk; uploads in progress count."""
+    """The list of sizes includes uploads in progress, and users who are not administrators may not see it."""
     app = backup_scenario.app
     half = begun(app, backup_scenario.actor("bob"), "half", {"half": 5_000_000})
     assert is_refused(chat_backups.find, app, backup_scenario.actor("bob"), half.uuid)
@@ -159,7 +160,10 @@ def test_administrators_see_sizes_and_nobody_else_does(backup_scenario: BackupSc
 
 
 def test_names_and_people_are_checked(backup_scenario: BackupScenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name has no control characters; a share is with a user that the owner may see, and not with themselves."""
+    """A name is not empty, has at most 255 characters and no control characters.
+
+    A backup is shared with a limited number of visible users, and not with its owner.
+    """
     app, ada, uuid = backup_scenario.app, backup_scenario.actor("ada"), backup_scenario.backup.uuid
     for name in ("", " ", "x" * 256):
         with pytest.raises(InvalidField):
@@ -182,7 +186,11 @@ def test_names_and_people_are_checked(backup_scenario: BackupScenario, monkeypat
 
 
 def test_a_deleted_backup_leaves_no_bytes(backup_scenario: BackupScenario) -> None:
-    """Unless a backup of the service is being made, which may need them; then they are collected later."""
+    """A deleted backup leaves no bytes in the object store.
+
+    While a backup of the whole service is made, which may need them, they stay; garbage collection deletes them
+    later.
+    """
     app, ada = backup_scenario.app, backup_scenario.actor("ada")
     assert len(list(chat_uploads.stored(app))) == 1
     with backup_lease(app.database):
@@ -198,7 +206,7 @@ def test_a_deleted_backup_leaves_no_bytes(backup_scenario: BackupScenario) -> No
 
 
 def test_the_backups_of_a_deleted_user_go_with_them(backup_scenario: BackupScenario) -> None:
-    """Rows at once, bytes as garbage."""
+    """The rows of the backups are deleted with the user, and garbage collection deletes the bytes later."""
     app = backup_scenario.app
     chat_backups.share(app, backup_scenario.actor("ada"), backup_scenario.backup.uuid, "bob")
     users.delete(app, backup_scenario.actor("admin"), backup_scenario.people["ada"])

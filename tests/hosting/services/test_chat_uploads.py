@@ -1,4 +1,4 @@
-"""Uploads of chat backups: interrupted, resumed, refused, expired, and continued by another node."""
+"""Uploads of chat backups: chunks, resumption, limits and expiry."""
 
 import os
 import threading
@@ -54,7 +54,7 @@ def received(app: App, actor: Actor, upload: ChatBackup) -> list[int]:
 
 
 def test_an_interrupted_upload_is_resumed(app: App, ada: Actor) -> None:
-    """The same files find their upload again; others, and those of others, begin a new one."""
+    """An upload of the same files is resumed; other files, and the same files of another user, begin a new one."""
     content = os.urandom(3 * MB + 5)
     sizes = {"d/main": len(content), "d/empty": 0, "d/small": 3}
     first = begun(app, ada, "d", sizes, is_folder=True)
@@ -90,7 +90,7 @@ def test_an_interrupted_upload_is_resumed(app: App, ada: Actor) -> None:
 
 
 def test_a_chunk_at_another_offset_is_refused_and_not_stored(app: App, ada: Actor) -> None:
-    """The error says where the next one begins; too much, too little and unknown files are refused."""
+    """The error has the expected offset; chunks that are too large or too small are refused as well."""
     upload = begun(app, ada, "x", {"x": 2 * MB})
     send(app, ada, upload, 0, 0, b"a" * MB)
     for offset in (0, 1, MB - 1, MB + 1, 2 * MB, 2**40):
@@ -114,7 +114,7 @@ def test_a_chunk_at_another_offset_is_refused_and_not_stored(app: App, ada: Acto
 
 
 def test_of_two_that_send_the_same_chunk_one_is_refused(app: App, ada: Actor, tmp_path: Path) -> None:
-    """And its bytes are deleted: nothing is there twice."""
+    """Of four concurrent uploads of one chunk, one is stored, and the bytes of the others are deleted."""
     upload = begun(app, ada, "x", {"x": 3 * MB})
     (tmp_path / "chunk").write_bytes(b"c" * MB)
     start = threading.Barrier(4)
@@ -140,7 +140,7 @@ def test_of_two_that_send_the_same_chunk_one_is_refused(app: App, ada: Actor, tm
 def test_the_bytes_of_a_chunk_whose_upload_was_cancelled_are_deleted(
     app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the look at the upload and the row of the chunk."""
+    """A chunk leaves no bytes if its upload is deleted after the bytes were stored and before the row was."""
     upload = begun(app, ada, "x", {"x": 3})
     put_file = app.store.put_file
 
@@ -155,7 +155,7 @@ def test_the_bytes_of_a_chunk_whose_upload_was_cancelled_are_deleted(
 
 
 def test_an_upload_beyond_the_limit_is_refused_before_it_begins(app: App, ada: Actor) -> None:
-    """Uploads in progress count, and so does what is complete; deleting makes room."""
+    """Uploads in progress and complete backups count towards the limit, and deleting one makes room."""
     app.settings = msgspec.structs.replace(app.settings, chat_storage_mb=3)
     uploaded(app, ada, "one", b"x" * MB)
     half = begun(app, ada, "half", {"half": MB})
@@ -175,7 +175,7 @@ def test_an_upload_beyond_the_limit_is_refused_before_it_begins(app: App, ada: A
 
 
 def test_uploads_side_by_side_do_not_exceed_the_limit(app: App, ada: Actor) -> None:
-    """Those of one user are counted one after another."""
+    """Of six concurrent uploads of one user, only the two that fit into the limit begin."""
     app.settings = msgspec.structs.replace(app.settings, chat_storage_mb=2)
     start = threading.Barrier(6)
     results: list[str] = []
@@ -204,14 +204,17 @@ def test_uploads_side_by_side_do_not_exceed_the_limit(app: App, ada: Actor) -> N
     ],
 )
 def test_paths_outside_the_backup_are_refused(app: App, ada: Actor, path: str) -> None:
-    """Whether a file or a folder was chosen."""
+    """Absolute, relative, overlong and malformed paths are refused for single files and for folders."""
     for is_folder in (True, False):
         with pytest.raises(InvalidValue):
             begun(app, ada, "x", {path: 1}, is_folder=is_folder)
 
 
 def test_invalid_lists_of_files_are_refused(app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing at all, a path twice, a file that is a folder, sizes that are none, too many files and backups."""
+    """Empty lists, duplicate or conflicting paths and invalid sizes are refused.
+
+    The number of files and of backups is limited.
+    """
     for files, is_folder in (
         ([], True),
         ([ChosenFile("a", 1), ChosenFile("b", 1)], False),
@@ -237,7 +240,10 @@ def test_invalid_lists_of_files_are_refused(app: App, ada: Actor, monkeypatch: p
 
 
 def test_a_file_that_comes_as_a_whole_is_one_part(app: App, ada: Actor, tmp_path: Path) -> None:
-    """However large; one of another size is refused. It never goes on with another upload."""
+    """A file that is sent in one request is stored as one part, even if it is larger than a chunk.
+
+    It begins a new upload each time, and a file of another size is refused.
+    """
     path = tmp_path / "file"
     path.write_bytes(os.urandom(CHUNK_BYTES + 7))
     chosen = ChosenFiles("x", [ChosenFile("x", CHUNK_BYTES + 7)])
@@ -253,7 +259,7 @@ def test_a_file_that_comes_as_a_whole_is_one_part(app: App, ada: Actor, tmp_path
 
 
 def test_uploads_expire_a_week_after_their_last_chunk(app: App, ada: Actor) -> None:
-    """With their bytes; what is complete stays, and a chunk makes the week begin again."""
+    """An expired upload is deleted with its bytes, and a backup that is complete stays."""
     chat_backup = uploaded(app, ada, "kept", b"x")
     old = begun(app, ada, "old", {"old": 2 * MB})
     send(app, ada, old, 0, 0, b"x" * MB)
@@ -269,7 +275,7 @@ def test_uploads_expire_a_week_after_their_last_chunk(app: App, ada: Actor) -> N
 
 
 def test_a_failing_store_loses_no_chunk(app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The chunk is refused and can be sent again; the rows know nothing of it."""
+    """A chunk that the store refuses is not recorded and can be sent again."""
     upload = begun(app, ada, "x", {"x": 3})
 
     def fail(*_: object) -> None:
@@ -295,7 +301,7 @@ def s3() -> Iterator[S3Server]:
 def test_another_node_goes_on_with_an_upload_and_reads_it(
     settings: Settings, app: App, ada: Actor, s3: S3Server, tmp_path: Path
 ) -> None:
-    """With the database and the bucket in common, and no folder."""
+    """Two nodes share the database and the bucket, and neither stores chunks in its data folder."""
     s3.use_new_bucket()
     first = s3.settings(settings)
     if settings.database_url is None:

@@ -1,4 +1,4 @@
-"""Closing keywords and issue references are found in commit messages."""
+"""Closing keywords and issue references in commit messages and pull requests."""
 
 import re
 
@@ -18,13 +18,13 @@ from holdfast.hosting.services.closing_keywords import (
 
 
 def close(number: int, path: str = "") -> MessageReference:
-    """MessageReference that an issue be closed."""
+    """Return a reference that closes an issue."""
     owner, _, name = path.partition("/")
     return MessageReference(number, True, owner, name)
 
 
 def reopen(number: int) -> MessageReference:
-    """MessageReference that an issue be opened again."""
+    """Return a reference that reopens an issue."""
     return MessageReference(number, False)
 
 
@@ -33,13 +33,13 @@ CLOSING = ("close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "res
 
 @pytest.mark.parametrize("word", [*CLOSING, *map(str.upper, CLOSING), *map(str.title, CLOSING)])
 def test_every_keyword_closes(word: str) -> None:
-    """In any case, and with or without a colon."""
+    """Closing keywords are recognized in any letter case, and with or without a colon."""
     assert parse_keywords(f"{word} #12") == parse_keywords(f"Stop the leak ({word}: #12).\n") == [close(12)]
 
 
 @pytest.mark.parametrize("word", ["reopen", "reopens", "reopened", "Reopens"])
 def test_keywords_reopen(word: str) -> None:
-    """In any case, and with or without a colon."""
+    """Keywords that reopen an issue are recognized in any letter case, and with or without a colon."""
     assert parse_keywords(f"{word} #7") == parse_keywords(f"{word}: #7") == [reopen(7)]
 
 
@@ -90,7 +90,7 @@ def test_keywords_reopen(word: str) -> None:
     ],
 )
 def test_references_are_told_from_other_text(message: str, asks: list[MessageReference]) -> None:
-    """A word is a whole word, a number is a whole number, and lists go on as people write them."""
+    """Keywords and numbers are whole words, and a keyword applies to a list with commas or `and`."""
     assert parse_keywords(message) == asks
 
 
@@ -109,7 +109,7 @@ def test_references_are_told_from_other_text(message: str, asks: list[MessageRef
     ],
 )
 def test_the_parsed_part_of_a_long_message_is_limited(message: str, count: int) -> None:
-    """So is how many issues it refers to."""
+    """Only the beginning of a message is parsed for keywords, and it refers to a limited number of issues."""
     assert len(parse_keywords(message)) == count
 
 
@@ -136,7 +136,7 @@ PIECES = [
 @settings(max_examples=200)
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=30).map("".join))
 def test_any_text_can_be_parsed(message: str) -> None:
-    """Each reference stands in the message and is found once; white space around it changes nothing."""
+    """Each reference occurs in the message and is found once, and white space around the message is ignored."""
     asks = parse_keywords(message)
     assert len(set(asks)) == len(asks) <= MOST_REFERENCES
     assert asks == parse_keywords(f"\n {message} \n")
@@ -160,13 +160,13 @@ def test_any_text_can_be_parsed(message: str) -> None:
     ],
 )
 def test_references_without_a_keyword(message: str, names: list[str]) -> None:
-    """They are numbers after a `#` that stand for themselves."""
+    """A reference is a `#` and a number that is no part of another word or URL."""
     assert [f"{one.owner}/{one.name}#{one.number}".lstrip("/") for one in parse_references(message)] == names
     assert all(message_reference.closes is None for message_reference in parse_references(message))
 
 
 def test_the_number_of_references_is_limited() -> None:
-    """However long a message is."""
+    """A message with a thousand references has only as many as the limit, and a long path is no reference."""
     assert len(parse_references(" ".join(f"#{number}" for number in range(1, 1000)))) == MOST_REFERENCES
     assert parse_references("a/" * 40_000 + " #1") == []
 
@@ -174,14 +174,14 @@ def test_the_number_of_references_is_limited() -> None:
 @given(st.text(alphabet="#1a/ .-&", max_size=60))
 @settings(max_examples=100)
 def test_an_issue_after_a_keyword_is_a_reference_too(message: str) -> None:
-    """Every issue that would be closed is among all references."""
+    """Every issue that would be closed is also among the references."""
     said = f"fixes {message}"
     named = {(one.owner, one.name, one.number) for one in parse_references(said)}
     assert {(one.owner, one.name, one.number) for one in parse_keywords(said)} <= named
 
 
 def test_keywords_come_before_references() -> None:
-    """A message without a number sign has neither."""
+    """Keywords are first in the result, and a message without a number sign has no result."""
     assert parse_message("see #2, fixes #1") == [
         MessageReference(1, True),
         MessageReference(2, None),
@@ -191,12 +191,12 @@ def test_keywords_come_before_references() -> None:
 
 
 def test_keywords_in_code_of_a_pull_request_do_not_count() -> None:
-    """Its body is Markdown; its title, like a commit message, is not."""
+    """The body of a pull request is Markdown; its title and commit messages are plain text."""
     body = "`fixes #2`, fixes #3\n\n```\nfixes #4\n```\n<!-- fixes #5 -->\n\nReopens #6\n\nfixes `x` #7"
     assert parse_pull_keywords("`Fixes #1`", body) == [close(1), close(3), reopen(6)]
     assert parse_keywords("`fixes #2`") == [close(2)]
 
 
 def test_a_pull_request_is_parsed_as_far_as_a_commit_message() -> None:
-    """A longer body costs no more."""
+    """Keywords after the length limit of the body are ignored."""
     assert parse_pull_keywords("Title", "fixes #1 " + "x" * LONGEST_READ + " fixes #2") == [close(1)]

@@ -1,4 +1,4 @@
-"""Code owners: which rules name the owners of paths, who is asked, and whose approval is missing."""
+"""Code owners: matching of rules, review requests and required approvals."""
 
 from base64 import b64encode
 from pathlib import Path
@@ -44,7 +44,7 @@ def owners(text: str, *paths: str, is_github: bool = False) -> list[str]:
 
 
 def test_all_rules_that_match_count_in_giteas_syntax() -> None:
-    """A pattern matches a whole path; a line that cannot be read is left out."""
+    """A pattern matches a whole path, and an invalid line is ignored."""
     assert owners(GITEA, "src/a.go") == ["ann", "crew/hands"]
     assert owners(GITEA, "docs/a.go") == ["ann", "crew/hands", "bea", "cid"]
     assert owners(GITEA, "src/x/docs/a", "src/a.js") == []
@@ -66,19 +66,22 @@ def test_all_rules_that_match_count_in_giteas_syntax() -> None:
     ],
 )
 def test_the_last_rule_that_matches_counts_in_githubs_syntax(path: str, name: str) -> None:
-    """As with `.gitignore`; a rule without owners takes them away."""
+    """Patterns are those of `.gitignore`, and a rule without owners removes the owners of earlier rules."""
     assert owners(GITHUB, path, is_github=True) == [name]
     assert owners(GITHUB, "build/x", is_github=True) == []
 
 
 def test_a_path_without_a_rule_has_no_owners() -> None:
-    """In either syntax."""
+    """A path that no rule matches has no owners in GitHub's syntax or in Gitea's."""
     assert owners("*.md @bea", "x", is_github=True) == []
     assert owners(r".*\.md @bea", "x") == []
 
 
 def test_the_first_file_with_rules_counts(tmp_path: Path) -> None:
-    """Only the last rule that matches applies in GitHub's; a file that is too large is ignored."""
+    """Rules are read from the first CODEOWNERS file that is not too large.
+
+    Those of `.github/CODEOWNERS` have GitHub's syntax, in which only the last rule that matches applies.
+    """
     folder = new_repository(tmp_path / "ship.git")
 
     def read(files: dict[bytes, bytes | None]) -> tuple[list[tuple[str, ...]], bool]:
@@ -101,7 +104,7 @@ def write(client: httpx.Client, path: str, text: str, branch: str, new: str = ""
 
 
 def test_code_owners_are_requested_and_one_has_to_approve(clients: ServiceClients, app: App) -> None:
-    """Neither the author, nor those who reviewed already, are asked."""
+    """Code owners of the changed files are requested, except the author and those who have reviewed already."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
     ship = find_repository(clients.database, "ada", "ship")
@@ -141,7 +144,7 @@ def test_code_owners_are_requested_and_one_has_to_approve(clients: ServiceClient
 
 
 def test_a_team_owns_files_and_one_of_its_members_approves(clients: ServiceClients, app: App) -> None:
-    """A team that cannot read the repository, or that nobody knows, is not asked."""
+    """Teams that cannot read the repository or do not exist are not requested as reviewers."""
     ada, bob = clients.user("ada"), clients.account("bob")
     ada.post("/orgs", json={"username": "fleet"})
     ada.post("/orgs/fleet/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})

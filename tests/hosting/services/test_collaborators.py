@@ -1,4 +1,4 @@
-"""Collaborators: who may add and remove them."""
+"""Collaborators: permissions and validation."""
 
 from collections.abc import Callable
 
@@ -42,7 +42,7 @@ def target_of(app: App, actor: Actor, repository: Repository) -> RepositoryAcces
 def test_only_administrators_of_the_repository_manage_collaborators(
     app: App, owner: Actor, repository: Repository
 ) -> None:
-    """Anonymous requests must log in, and readers lack the permission; their own permission they may read."""
+    """Anonymous users have to log in, and readers may only read their own permission."""
     reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
 
     def calls(actor: Actor) -> list[Callable[[], object]]:
@@ -70,7 +70,7 @@ def test_only_administrators_of_the_repository_manage_collaborators(
 
 
 def test_a_collaborator_is_added_changed_and_removed(app: App, owner: Actor, repository: Repository) -> None:
-    """With write access unless another permission is named."""
+    """A collaborator has write access unless the request names another permission."""
     rea = accounts.create_user(app.database, "rea", Secret("a long password"))
     target = target_of(app, owner, repository)
     for permission, mode in (("", Mode.WRITE), ("read", Mode.READ), ("admin", Mode.ADMIN)):
@@ -83,7 +83,7 @@ def test_a_collaborator_is_added_changed_and_removed(app: App, owner: Actor, rep
 
 
 def test_invalid_collaborators_are_refused(app: App, owner: Actor, repository: Repository) -> None:
-    """Unknown users and permissions, and the owner."""
+    """Unknown users, unknown permissions and the owner of the repository are refused."""
     target = target_of(app, owner, repository)
     with pytest.raises(NoSuchAccount, match="nobody"):
         collaborators.add(app, owner, target, "nobody")

@@ -1,4 +1,4 @@
-"""Comments are written by readers, and changed by their authors and people with write access."""
+"""Comments on issues: permissions and validation."""
 
 import pytest
 
@@ -19,12 +19,12 @@ from tests.hosting.services.scenario import Scenario, make_scenario
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
 def test_authors_and_writers_change_comments(scenario: Scenario) -> None:
-    """Other readers do not."""
+    """Readers edit their own comments and no others; without read access no comment is found."""
     writer, reader = scenario.caller(scenario.writer), scenario.caller(scenario.reader)
     issue = issues.create(*writer, IssueDraft(title="It leaks"))
     mine = comments.create(*reader, issue, "Where?")
@@ -45,7 +45,7 @@ def test_authors_and_writers_change_comments(scenario: Scenario) -> None:
 
 
 def test_only_writers_comment_on_a_locked_issue(scenario: Scenario) -> None:
-    """And nobody on one of an archived repository, or on one they cannot read."""
+    """Nobody comments in an archived repository, without a login, or on an issue they cannot read."""
     writer, reader = scenario.caller(scenario.writer), scenario.caller(scenario.reader)
     issue = issues.create(*writer, IssueDraft(title="It leaks"))
     issues.lock(*writer, issue)
@@ -63,7 +63,7 @@ def test_only_writers_comment_on_a_locked_issue(scenario: Scenario) -> None:
 
 
 def test_a_comment_says_something(scenario: Scenario) -> None:
-    """Also after it is edited."""
+    """An empty body is refused for a new comment and for an edit."""
     writer = scenario.caller(scenario.writer)
     issue = issues.create(*writer, IssueDraft(title="It leaks"))
     comment = comments.create(*writer, issue, "Aft.")

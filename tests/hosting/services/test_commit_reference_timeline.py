@@ -1,4 +1,4 @@
-"""Issues that commits name: an entry on the timeline, once, and as whoever brought the commit."""
+"""Timeline entries of commits that refer to issues."""
 
 import json
 import threading
@@ -20,15 +20,25 @@ from holdfast.hosting.store.repositories import Repository
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
 from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, recorded_events
-from tests.hosting.services.test_commit_references import ada, commit_as, is_closed, open_issues, ship
-
-__all__ = ["ada", "ship"]
+from tests.hosting.services.commit_helpers import commit_as, is_closed, open_issues
 
 Entry = tuple[str, int, str, str]
 
 
+@pytest.fixture
+def ada(app: App) -> Account:
+    """Make Ada."""
+    return make_people(app.database, "ada")[0]
+
+
+@pytest.fixture
+def ship(app: App, ada: Account) -> Repository:
+    """Make a repository of Ada's with one commit."""
+    return repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
+
+
 def entries(app: App) -> list[Entry]:
-    """Return what is on all timelines: the repository, the issue, what happened, and the commit."""
+    """Return the entries of all timelines: the repository, the issue, the kind and the commit."""
     asked = (
         "SELECT r.name, i.number, c.kind, c.details FROM comments c JOIN issues i ON i.id = c.issue_id "
         "JOIN repositories r ON r.id = i.repository_id ORDER BY c.id"
@@ -39,7 +49,10 @@ def entries(app: App) -> list[Entry]:
 
 
 def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Repository, ada: Account) -> None:
-    """Once each, pull requests too; the issue counts as changed, and nobody is told of more than the push."""
+    """Each issue or pull request that a commit message names gets one timeline entry for the commit.
+
+    The issue counts as updated, its comment count stays, and the push is the only event.
+    """
     open_issues(app, ship, 2)
     pull = NewIssue(title="It floats", branches=Branches("other", "main"))
     issues.open_issue(app.database, ship, ada, pull)
@@ -55,7 +68,7 @@ def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Rep
 
 
 def test_a_closing_commit_has_one_entry(app: App, ship: Repository, ada: Account) -> None:
-    """Also when it was closed already, which the commit only names then."""
+    """A commit that closes an issue has a close entry only; for a closed issue it has a reference entry."""
     open_issues(app, ship)
     first = commit_as(app, ship, ada, "fixes #1")
     second = commit_as(app, ship, ada, "fixes #1 for good")
@@ -63,7 +76,7 @@ def test_a_closing_commit_has_one_entry(app: App, ship: Repository, ada: Account
 
 
 def test_only_the_default_branch_counts_and_each_commit_once(app: App, ship: Repository, ada: Account) -> None:
-    """A branch that is thrown away and put back brings nothing new."""
+    """A branch that is reset and moved forward again adds no second entry for the same commit."""
     open_issues(app, ship)
     base = commit_as(app, ship, ada, "begin")
     side = commit_as(app, ship, ada, "see #1", new_branch="side")
@@ -74,7 +87,7 @@ def test_only_the_default_branch_counts_and_each_commit_once(app: App, ship: Rep
 
 
 def test_references_to_other_repositories_require_write_access(app: App, ship: Repository, ada: Account) -> None:
-    """Nobody fills the timelines of strangers; what is archived or has no issues stays as it is."""
+    """A commit adds no entries where its author may only read, nor in repositories archived or without issues."""
     bob, eve = make_people(app.database, "bob", "eve")
     boat = repositories.create(app, bob, bob, NewRepository(name="boat"), {"a.txt": b"one\n"})
     raft = repositories.create(app, eve, eve, NewRepository(name="raft"), {"a.txt": b"one\n"})
@@ -92,7 +105,7 @@ def test_references_to_other_repositories_require_write_access(app: App, ship: R
 
 
 def test_of_many_commits_the_newest_have_entries(app: App, ship: Repository, ada: Account) -> None:
-    """However many name one issue, and none of them is told twice when the branch gets there again."""
+    """An issue has entries of the newest commits only, and a commit that is pushed again adds none."""
     open_issues(app, ship)
     commits = [commit_as(app, ship, ada, "0 of #1", new_branch="side")]
     commits += [
@@ -106,7 +119,7 @@ def test_of_many_commits_the_newest_have_entries(app: App, ship: Repository, ada
 
 
 def test_a_message_without_a_number_sign_runs_no_further_queries(app: App, ship: Repository, ada: Account) -> None:
-    """It is recorded on the bare driver, as ever; a transaction that could change issues is not opened."""
+    """A commit message without a number sign adds no queries for closing or referencing issues."""
     open_issues(app, ship)
     seen: list[str] = []
 
@@ -127,7 +140,7 @@ def test_a_message_without_a_number_sign_runs_no_further_queries(app: App, ship:
 
 
 def test_concurrent_commits_reference_one_issue(app: App, ship: Repository, ada: Account) -> None:
-    """Each commit has its entry, and none is lost."""
+    """Commits of three threads in two repositories have one entry each on both issues."""
     boat = repositories.create(app, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
     for target_repository in (ship, boat):
         open_issues(app, target_repository)
@@ -152,7 +165,7 @@ def test_concurrent_commits_reference_one_issue(app: App, ship: Repository, ada:
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_push_shows_on_the_timeline(clients: ServiceClients, tmp_path: Path) -> None:
-    """With its commit where clients look for it, as who pushed; plain comments stay what they are."""
+    """The timeline in the API has the commit and the user who pushed it; the comments do not."""
     clients.account("ada")
     client = clients.open("/api/v1", "ada")
     response = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})

@@ -1,9 +1,8 @@
-"""Commits that come to the default branch close the issues they say they do, once, and as whoever brought them."""
+"""Issues closed and reopened by commits on the default branch."""
 
 import json
 import threading
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -11,29 +10,24 @@ from structlog.testing import capture_logs
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged
-from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.services import commit_references, ref_updates, repositories
 from holdfast.hosting.services.closing_keywords import MessageReference
 from holdfast.hosting.services.commit_references import MOST_REFERENCES, CommitReference, newest
-from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitRequest, commit_files
-from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.ref_updates import ActorUpdates
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import dependencies, issues, repository_log
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
+from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
 from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, recorded_events
+from tests.hosting.services.commit_helpers import COMMIT_TIME, commit_as, is_closed, open_issues
 from tests.hosting.webhooks.outboxes import Outbox, sending
 from tests.hosting.webhooks.receivers import receiving
-
-CLOCK = 1_700_000_000
 
 
 @pytest.fixture
@@ -48,29 +42,8 @@ def ship(app: App, ada: Account) -> Repository:
     return repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
 
 
-def open_issues(app: App, repository: Repository, count: int = 1) -> list[Issue]:
-    """Open some issues of the owner's."""
-    new = NewIssue(title="It leaks")
-    return [issues.open_issue(app.database, repository, repository.owner, new) for _ in range(count)]
-
-
-def commit_as(app: App, repository: Repository, actor: Account, message: str, **more: Any) -> str:
-    """Commit something with a message as the API does, and return the commit."""
-    who = Signature(actor.name, "who@example.org", CLOCK)
-    change = FileChange(operation="upload", path="a.txt", content=FileContent(message.encode()))
-    request = CommitRequest(
-        repository=repository, actor=actor, changes=[change], author=who, committer=who, message=message, **more
-    )
-    return commit_files(app, request).commit.id
-
-
-def is_closed(app: App, repository: Repository, number: int = 1) -> bool:
-    """Tell whether an issue is closed."""
-    return issues.find_issue(app.database, repository, number).is_closed
-
-
 def states(app: App) -> list[tuple[str, int, str]]:
-    """Return what others were told of issues that were closed and opened again, in order."""
+    """Return the events of issues that were closed and reopened, in order."""
     return [
         (facts["action"], facts["number"], facts.get("commit_id", ""))
         for kind, facts in recorded_events(app.database)
@@ -79,7 +52,10 @@ def states(app: App) -> list[tuple[str, int, str]]:
 
 
 def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada: Account) -> None:
-    """Counted, told after the push with the commit, and once however often it is said."""
+    """The count of open issues follows, and each change is one event with the commit, after the push.
+
+    Repeated keywords and unknown issues have no effect.
+    """
     open_issues(app, ship, 3)
     first = commit_as(app, ship, ada, "Stop the leak\n\nFixes #1, closes ada/ship#2")
     assert [is_closed(app, ship, number) for number in (1, 2, 3)] == [True, True, False]
@@ -94,7 +70,7 @@ def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada
 
 
 def test_the_payload_and_the_timeline_name_the_commit(app: App, ship: Repository, ada: Account) -> None:
-    """The payload of a webhook names the commit and whoever brought it, and so does the timeline."""
+    """The payload of a webhook has the commit and its actor, and the timeline has the commit."""
     open_issues(app, ship)
     created = commit_as(app, ship, ada, "fixes #1")
     outbox = Outbox(app)
@@ -115,7 +91,7 @@ def test_the_payload_and_the_timeline_name_the_commit(app: App, ship: Repository
 
 
 def test_only_the_default_branch_counts(app: App, ship: Repository, ada: Account) -> None:
-    """Until what was said elsewhere comes there; a branch that is put on top of another brings all of it."""
+    """Closing keywords on another branch take effect when its commits reach the default branch."""
     open_issues(app, ship, 2)
     commit_as(app, ship, ada, "fixes #1", new_branch="other")
     assert not is_closed(app, ship)
@@ -124,7 +100,7 @@ def test_only_the_default_branch_counts(app: App, ship: Repository, ada: Account
 
 
 def test_the_first_commit_closes_nothing(app: App, ada: Account) -> None:
-    """A history that comes from elsewhere has nothing to do with the issues here."""
+    """Keywords in the first commit of a repository are ignored, as it may be a history from elsewhere."""
     empty = repositories.create(app, ada, ada, NewRepository(name="empty"), {})
     open_issues(app, empty)
     with capture_logs() as lines:
@@ -135,7 +111,10 @@ def test_the_first_commit_closes_nothing(app: App, ada: Account) -> None:
 
 
 def test_a_blocked_issue_stays_open(app: App, ship: Repository, ada: Account) -> None:
-    """That is in the log without a word of the message; with what it waits for it is closed, in any order."""
+    """The log names the blocked issue and the commit, but not the message.
+
+    One commit can close an issue and its blockers in any order.
+    """
     first, second, third = open_issues(app, ship, 3)
     dependencies.add_dependency(app.database, ship, first, second, actor=ada)
     dependencies.add_dependency(app.database, ship, second, third, actor=ada)
@@ -152,7 +131,7 @@ def test_a_blocked_issue_stays_open(app: App, ship: Repository, ada: Account) ->
 
 
 def test_commits_of_users_without_write_access_close_no_issues(app: App, ship: Repository, ada: Account) -> None:
-    """Writers do, readers do not, archived repositories and those without issues stay as they are."""
+    """Writers close issues of other repositories, unless those are archived or have no issues; readers do not."""
     bob, eve = make_people(app.database, "bob", "eve")
     let_in(app.database, ship, bob, WRITE)
     bobs = repositories.create(app, bob, bob, NewRepository(name="boat", is_private=True), {"a.txt": b"one\n"})
@@ -166,7 +145,7 @@ def test_commits_of_users_without_write_access_close_no_issues(app: App, ship: R
     assert (is_closed(app, bobs), is_closed(app, eves, 2)) == (True, False)
     assert states(app)[-1] == ("closed", 1, created)
     with app.database.write() as connection:
-        store.change_repository(connection, bobs, archived_at=CLOCK)
+        store.change_repository(connection, bobs, archived_at=COMMIT_TIME)
         store.change_repository(connection, ship, has_issues=False)
     commit_as(app, ship, bob, "fixes bob/boat#2, #2")
     assert not is_closed(app, bobs, 2)
@@ -174,15 +153,17 @@ def test_commits_of_users_without_write_access_close_no_issues(app: App, ship: R
 
 
 def test_pull_requests_are_not_closed(app: App, ship: Repository, ada: Account) -> None:
-    """Only issues are closed."""
+    """A closing keyword with the number of a pull request has no effect."""
     pull = NewIssue(title="It floats", branches=Branches("other", "main"))
     issues.open_issue(app.database, ship, ada, pull)
     commit_as(app, ship, ada, "fixes #1")
     assert not is_closed(app, ship)
 
 
-def test_concurrent_commits_each_close_their_issues(app: App, ship: Repository, ada: Account) -> None:
-    """What several people's commits of one batch ask for is done as each of them may."""
+def test_each_update_closes_issues_with_the_permissions_of_its_actor(
+    app: App, ship: Repository, ada: Account
+) -> None:
+    """An actor without write access closes none, and neither does a new branch."""
     (bob,) = make_people(app.database, "bob")
     open_issues(app, ship, 3)
     zero = ref_updates.zero_id(ship)
@@ -203,7 +184,7 @@ def test_concurrent_commits_each_close_their_issues(app: App, ship: Repository, 
 
 
 def test_a_branch_that_another_request_updated_closes_nothing(app: App, ship: Repository, ada: Account) -> None:
-    """Also when other branches of the same push are updated."""
+    """A stale update of the default branch closes nothing, even if other refs of the same push are updated."""
     open_issues(app, ship)
     base = commit_as(app, ship, ada, "nothing")
     created = commit_as(app, ship, ada, "fixes #1", new_branch="side")
@@ -220,7 +201,7 @@ def test_a_branch_that_another_request_updated_closes_nothing(app: App, ship: Re
 def test_repositories_that_close_issues_of_each_other_do_not_deadlock(
     app: App, ship: Repository, ada: Account
 ) -> None:
-    """While people close by hand as well; each issue is closed once, and nobody fails."""
+    """Commits and users close the same issues concurrently; each is closed once, and no call fails."""
     boat = repositories.create(app, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
     for place in (ship, boat):
         open_issues(app, place, 6)
@@ -255,7 +236,7 @@ def test_repositories_that_close_issues_of_each_other_do_not_deadlock(
 def test_commits_that_cannot_be_read_keep_no_push_from_being_recorded(
     app: App, ship: Repository, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The branch is updated, whatever its messages say."""
+    """If commit messages cannot be read, the push is recorded, the failure is logged, and no issue is closed."""
     open_issues(app, ship)
     base = commit_as(app, ship, ada, "nothing")
     created = commit_as(app, ship, ada, "fixes #1", new_branch="other")
@@ -275,13 +256,13 @@ def test_commits_that_cannot_be_read_keep_no_push_from_being_recorded(
 def test_a_push_that_fails_while_closing_issues_changes_nothing(
     app: App, ship: Repository, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The branch, its events and the issues are one transaction."""
+    """A crash rolls back the branch, its events and the issues, because they are one transaction."""
     open_issues(app, ship, 2)
     before = repository_log.find_ref(app.database, ship.id, "refs/heads/main")
     events = recorded_events(app.database)
 
     class Crash(BaseException):
-        """Ends a process without any of its clean-up."""
+        """An exception that `except Exception` does not catch."""
 
     def crash(*_arguments: object, **_named: object) -> None:
         raise Crash
@@ -317,7 +298,7 @@ def closed(clients: ServiceClients) -> list[int]:
 
 
 def closing(clients: ServiceClients) -> list[tuple[int, str]]:
-    """Return which issues were told to be closed, by which commits."""
+    """Return which issues have close events, and by which commits."""
     facts = [
         facts
         for kind, facts in recorded_events(clients.database)
@@ -327,7 +308,10 @@ def closing(clients: ServiceClients) -> list[tuple[int, str]]:
 
 
 def test_a_push_closes_what_its_commits_say(clients: ServiceClients, work: Git) -> None:
-    """Merged branches count once they are merged, and what is pushed again by force closes nothing twice."""
+    """The commits of a merged branch close issues when the merge is pushed.
+
+    A commit that is pushed again by force closes no issue twice.
+    """
     work("checkout", "-q", "-b", "topic")
     topic = work.commit("b.txt", "b\n", "Fixes #1")
     work("push", "-q", "origin", "topic")
@@ -345,7 +329,7 @@ def test_a_push_closes_what_its_commits_say(clients: ServiceClients, work: Git) 
 
 
 def test_in_a_long_push_the_last_keyword_wins(clients: ServiceClients, work: Git) -> None:
-    """Commit for commit, oldest first."""
+    """The commits of a push are applied in order, oldest first."""
     tree = work("rev-parse", "HEAD^{tree}")
     at = work("rev-parse", "HEAD")
     for message in (
@@ -362,7 +346,7 @@ def test_in_a_long_push_the_last_keyword_wins(clients: ServiceClients, work: Git
 
 
 def test_every_commit_through_the_api_closes_issues(clients: ServiceClients, work: Git) -> None:
-    """A file that is written, a branch that is moved; the timeline names the commit."""
+    """Writing a file and moving the default branch close issues, and the timeline has the commits."""
     del work
     client = clients.open("/api/v1", "ada")
     created = client.post(
@@ -386,7 +370,7 @@ def commits_of(client: httpx.Client, number: int) -> list[str]:
 
 
 def test_references_without_a_keyword_do_not_displace_those_with_one() -> None:
-    """The newest of either kind are kept."""
+    """The limit applies to references with and without keywords separately, and the newest are kept."""
     closing = CommitReference(1, "a", MessageReference(1, True))
     others = [CommitReference(1, "a", MessageReference(number, None)) for number in range(2 * MOST_REFERENCES)]
     assert newest([closing, *others]) == [closing, *others[-MOST_REFERENCES:]]

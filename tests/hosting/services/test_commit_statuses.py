@@ -1,4 +1,4 @@
-"""Commit statuses: who may add them, what they may be, and the event."""
+"""Commit statuses: permissions, validation and events."""
 
 import json
 
@@ -42,7 +42,7 @@ def ship(app: App, ada: Account) -> Repository:
 
 
 def test_an_event_has_the_status_and_its_commit(app: App, ada: Account, ship: Repository) -> None:
-    """The payload is that of the moment; an empty context is `default`."""
+    """The payload of the webhook has the fields of the status, and an empty context is `default`."""
     add_hook(app.database, ada, events="status")
     actor = Actor(ada)
     target = accessed(app, actor, ship)
@@ -58,7 +58,7 @@ def test_an_event_has_the_status_and_its_commit(app: App, ada: Account, ship: Re
 
 
 def test_only_those_who_may_write_code_add_statuses(app: App, ada: Account, ship: Repository) -> None:
-    """Whoever calls the service: there is no guard before it."""
+    """The service itself refuses readers, anonymous users and archived repositories."""
     (eve,) = make_people(app.database, "eve")
     let_in(app.database, ship, eve, READ)
     with pytest.raises(Forbidden):
@@ -73,7 +73,7 @@ def test_only_those_who_may_write_code_add_statuses(app: App, ada: Account, ship
 def test_invalid_statuses_are_refused(
     app: App, ada: Account, ship: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An unknown commit and state, fields that are too long, and more statuses than a commit may have."""
+    """Unknown commits and states, overlong fields, and more statuses than the limit of a commit are refused."""
     actor = Actor(ada)
     target = accessed(app, actor, ship)
     with pytest.raises(NoSuchRevision):
@@ -95,6 +95,6 @@ def test_invalid_statuses_are_refused(
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "ci.example.org", "/1", "data:text/html,x", "http://[x"])
 def test_addresses_that_a_page_must_not_link_to(url: str) -> None:
-    """Are refused when they are sent, not when they are shown."""
+    """A target URL that is not an absolute HTTP URL is refused when the status is created."""
     with pytest.raises(InvalidValue, match="TargetURL"):
         service.check_target_url(url)

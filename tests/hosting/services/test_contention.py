@@ -1,4 +1,4 @@
-"""Machines that compete for a repository: who was too slow takes a lock, and the others wait for it."""
+"""The advisory lock that is taken after contention for a repository."""
 
 import threading
 import time
@@ -13,14 +13,14 @@ from holdfast.settings import Settings
 
 
 def test_without_contention_there_is_no_lock(app: App) -> None:
-    """Nobody waits, and nobody sees one."""
+    """Without contention no advisory lock is taken, and nothing is noted."""
     with contention_lock(app, 7):
         assert not app.database.is_locked(7)
     assert app.contended == {}
 
 
 def test_after_contention_the_lock_is_taken_for_a_while(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On PostgreSQL, where there can be other machines; another repository is not concerned."""
+    """The advisory lock is for one repository and for a limited time, and SQLite has none."""
     note_contention(app, 7)
     with contention_lock(app, 7), contention_lock(app, 8):
         assert app.database.is_locked(7) is not app.database.is_sqlite
@@ -32,7 +32,10 @@ def test_after_contention_the_lock_is_taken_for_a_while(app: App, monkeypatch: p
 
 
 def test_a_machine_that_sees_the_lock_of_another_takes_it_too(settings: Settings, app: App) -> None:
-    """And goes on taking it for a while, or the slower machine would have to win each time."""
+    """A machine that waited for the lock of another one takes it for a while itself.
+
+    Otherwise the slower machine would have to be faster each time. SQLite has no such lock.
+    """
     waits = not app.database.is_sqlite
     entered = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Contributors are counted in the request for a short history, and in the background for a long one."""
+"""Counts of contributors, in the request or in the background."""
 
 import pytest
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 def make(app: App, name: str = "ship") -> Repository:
-    """Make a repository with one commit, which nobody has looked at."""
+    """Make a repository with one commit whose contributors are not counted yet."""
     (ada,) = make_people(app.database, f"ada-{name}")
     repository = repositories.create(app, ada, ada, NewRepository(name=name), {"a.py": b"x"})
     app.pushed.clear()
@@ -27,7 +27,7 @@ def make(app: App, name: str = "ship") -> Repository:
 
 
 def push(app: App, repository: Repository, name: str) -> None:
-    """Replace the default branch by a commit of somebody else."""
+    """Replace the default branch by a commit of another author."""
     commit, pack = initial_commit({"a.py": b"y"}, Signature(name, f"{name}@example.org", 1))
     old = repository_log.find_ref(app.database, repository.id, "refs/heads/main")
     with app.database.write() as connection:
@@ -37,7 +37,7 @@ def push(app: App, repository: Repository, name: str) -> None:
 
 
 def list_contributors(app: App, repository: Repository) -> list[str]:
-    """Return who is shown."""
+    """Return the names of the listed contributors."""
     now = repository_by_id(app.database, repository.id)
     target = RepositoryAccess(now, repositories.permissions_in(app, Actor(now.owner), now))
     repo = app.copies.open(now)
@@ -48,7 +48,7 @@ def list_contributors(app: App, repository: Repository) -> list[str]:
 
 
 def test_a_short_history_is_counted_at_once(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And not again before the next push."""
+    """Contributors of a short history are counted in the request, once for each push."""
     ship = make(app)
     assert list_contributors(app, ship) == ["ada-ship"]
     push(app, ship, "eve")
@@ -59,7 +59,10 @@ def test_a_short_history_is_counted_at_once(app: App, monkeypatch: pytest.Monkey
 
 
 def test_a_long_history_is_counted_in_the_background(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After it was asked for; meanwhile those counted before are shown."""
+    """A request for the contributors of a long history queues the count and returns the previous result.
+
+    A repository that nobody asked for is not counted.
+    """
     monkeypatch.setattr(contributors, "SHORT_HISTORY", 0)
     ship = make(app)
     contributors.count(app, ship.id)
@@ -77,7 +80,7 @@ def test_a_long_history_is_counted_in_the_background(app: App, monkeypatch: pyte
 
 
 def test_repositories_that_cannot_be_counted_are_skipped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until the next push; a repository that was deleted is no failure."""
+    """A repository that git cannot read has no contributors, and a deleted repository is no error."""
     monkeypatch.setattr(contributors, "SHORT_HISTORY", 0)
     ship = make(app)
     list_contributors(app, ship)
@@ -99,7 +102,7 @@ def repository_access(app: App, repository: Repository) -> RepositoryAccess:
 
 
 def test_the_size_of_the_cache_is_limited(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one asked for first is forgotten."""
+    """The repository that was requested first is evicted from the cache."""
     monkeypatch.setattr(contributors, "MOST_REPOSITORIES", 2)
     created_repositories = [make(app, name) for name in ("one", "two", "three")]
     for repository in created_repositories:
@@ -108,7 +111,7 @@ def test_the_size_of_the_cache_is_limited(app: App, monkeypatch: pytest.MonkeyPa
 
 
 def test_contributors_require_read_access_to_code(app: App) -> None:
-    """Nobody else."""
+    """An actor without access to the code is refused."""
     ship = make(app)
     with pytest.raises(Forbidden):
         contributors.list_contributors(app, RepositoryAccess(ship, NOTHING), app.copies.open(ship), "0" * 40)

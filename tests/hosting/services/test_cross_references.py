@@ -1,4 +1,4 @@
-"""Issues that texts mention: an entry on the timeline where the author may add one, and nothing else happens."""
+"""Cross-references between issues: mentions, permissions and limits."""
 
 import pytest
 from sqlalchemy import event
@@ -28,7 +28,7 @@ Entry = tuple[str, str, str]
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
@@ -53,7 +53,10 @@ def open_in(app: App, repository: Repository, *, count: int = 1, head: str = "")
 
 
 def test_every_text_of_an_issue_adds_entries(scenario: Scenario) -> None:
-    """Its title, its body, comments and their edits; repeated mentions and those of itself do not."""
+    """Titles, bodies and comments add entries, and edits and deletions remove them.
+
+    Repeated mentions, mentions in code and those of the issue itself add none.
+    """
     app, eve = scenario.app, scenario.caller(scenario.reader)
     open_in(app, scenario.repository, count=4)
     issue = issues.create(*eve, IssueDraft(title="Like #1", body="or #1, `#2`, #5 and #99"))
@@ -72,7 +75,7 @@ def test_every_text_of_an_issue_adds_entries(scenario: Scenario) -> None:
 
 
 def test_an_edit_of_something_else_leaves_the_entries(scenario: Scenario) -> None:
-    """Also those of a title and a body that are sent again as they are."""
+    """An edit that sends the same title and body again makes no queries for cross-references."""
     app, ada = scenario.app, scenario.caller(scenario.owner)
     open_in(app, scenario.repository)
     issue = issues.create(*ada, IssueDraft(title="t", body="#1"))
@@ -86,7 +89,10 @@ def test_an_edit_of_something_else_leaves_the_entries(scenario: Scenario) -> Non
 
 
 def test_an_edit_by_another_user_removes_no_entry(scenario: Scenario) -> None:
-    """Of an issue that the text still mentions, and that the editor could not mention."""
+    """An entry stays while the text mentions the issue, even if the editor may not mention it.
+
+    An edit that removes the mention removes the entry.
+    """
     app, ada, bob = scenario.app, scenario.caller(scenario.owner), scenario.caller(scenario.writer)
     boat = make_repository(app.database, scenario.owner, "boat", is_private=True)
     open_in(app, boat, count=2)
@@ -100,7 +106,7 @@ def test_an_edit_by_another_user_removes_no_entry(scenario: Scenario) -> None:
 
 
 def test_full_urls_are_references(scenario: Scenario) -> None:
-    """Of this site alone."""
+    """URLs of issues are references if they belong to this site."""
     app, ada = scenario.app, scenario.caller(scenario.owner)
     open_in(app, scenario.repository, count=2)
     text = f"{app.root}/ada/ship/issues/1 https://example.org/ada/ship/issues/2"
@@ -123,7 +129,10 @@ def test_full_urls_are_references(scenario: Scenario) -> None:
 def test_another_repository_takes_write_access(
     scenario: Scenario, mode: int | None, columns: dict[str, bool | int], *, allowed: bool
 ) -> None:
-    """As for commits; nothing tells of what is refused."""
+    """A mention in another repository needs write access there, as for commits.
+
+    The repository must have issues and must not be archived; otherwise no entry is added.
+    """
     app, bob = scenario.app, scenario.writer
     boat = make_repository(app.database, scenario.owner, "boat", **columns)
     if mode is not None:
@@ -134,7 +143,7 @@ def test_another_repository_takes_write_access(
 
 
 def test_the_same_repository_takes_read_access(scenario: Scenario) -> None:
-    """Also to pull requests, where these are on, and to what is locked."""
+    """A reader mentions a locked issue, and pull requests are not mentioned where they are disabled."""
     app, eve = scenario.app, scenario.reader
     boat = make_repository(app.database, scenario.owner, "boat", has_pulls=False)
     open_in(app, boat)
@@ -145,7 +154,7 @@ def test_the_same_repository_takes_read_access(scenario: Scenario) -> None:
 
 
 def test_a_token_for_public_repositories_mentions_no_private_issue(scenario: Scenario) -> None:
-    """Its owner could."""
+    """A `public-only` token adds no reference to a private repository, which its owner could add."""
     app, ada = scenario.app, scenario.owner
     open_in(app, scenario.repository)
     boat = make_repository(app.database, ada, "boat")
@@ -157,7 +166,7 @@ def test_a_token_for_public_repositories_mentions_no_private_issue(scenario: Sce
 
 
 def test_closing_keywords_of_a_pull_request_are_stored(scenario: Scenario) -> None:
-    """For issues, where its page links to them; those of an issue do nothing."""
+    """Keywords apply to issues, not to pull requests or in code; those in the text of an issue have no effect."""
     app, ada = scenario.app, scenario.caller(scenario.owner)
     open_in(app, scenario.repository, count=5)
     open_in(app, scenario.repository, head="fix")
@@ -180,7 +189,7 @@ def open_numbers(app: App, repository: Repository) -> list[Issue]:
 
 
 def test_a_review_mentions_issues_when_it_is_submitted(scenario: Scenario) -> None:
-    """Its text, also the one it had while it was pending."""
+    """The body of a pending review adds entries when the review is submitted, and not before."""
     app, bob = scenario.app, scenario.caller(scenario.writer)
     open_in(app, scenario.repository, count=2)
     (pull,) = open_in(app, scenario.repository, head="fix")
@@ -195,7 +204,10 @@ def test_a_review_mentions_issues_when_it_is_submitted(scenario: Scenario) -> No
 
 
 def test_texts_mention_a_bounded_number_of_issues(scenario: Scenario) -> None:
-    """The first ones, with as many queries as for one; a review has a bound for all its texts."""
+    """Only the first references of a text count, with as many queries as for one of them.
+
+    A review has a limit for all its texts.
+    """
     app, ada = scenario.app, scenario.caller(scenario.owner)
     open_in(app, scenario.repository, count=MOST_REFERENCES + 20)
     text = " ".join(f"#{number}" for number in range(1, 1000))
@@ -225,7 +237,7 @@ def count_queries(app: App, caller: tuple[App, Actor, object], body: str) -> int
 
 
 def test_a_mention_of_an_issue_notifies_no_one(scenario: Scenario) -> None:
-    """Neither who takes part in the mentioned issue, nor webhooks."""
+    """A mention adds no notification for the author of the mentioned issue, and no event for webhooks."""
     app, eve = scenario.app, scenario.reader
     (ivy,) = make_people(app.database, "ivy")
     boat = make_repository(app.database, ivy, "boat")

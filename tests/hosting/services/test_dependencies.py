@@ -1,4 +1,4 @@
-"""Dependencies are changed by those who may write the dependent and read the blocker."""
+"""Dependencies of issues: permissions, cycles and graphs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ CHANGES: list[Callable[[Caller, Issue], object]] = [
 
 @dataclass(frozen=True, slots=True)
 class AppViewer:
-    """Somebody who looks at a graph without a request."""
+    """The viewer of a graph outside of a request."""
 
     app: App
     actor: Actor
@@ -47,7 +47,7 @@ class AppViewer:
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
@@ -63,7 +63,7 @@ def blockers(scenario: Scenario, issue: Issue) -> list[int]:
 
 
 def test_blockers_are_added_removed_and_replaced(scenario: Scenario) -> None:
-    """From either side."""
+    """A dependency can be added and removed from the issue that blocks or from the one that is blocked."""
     first, second, _ = open_issues(scenario, 3)
     writer = scenario.caller(scenario.writer)
     dependencies.add_blocker(*writer, first, IssueReference(2))
@@ -83,7 +83,7 @@ def test_blockers_are_added_removed_and_replaced(scenario: Scenario) -> None:
 def test_adding_a_blocker_requires_write_access_to_the_dependent(
     scenario: Scenario, change: Callable[[Caller, Issue], object]
 ) -> None:
-    """Without it, and in an archived repository, the issue counts as missing."""
+    """For readers, and in an archived repository, the issue is reported as not found."""
     first, _ = open_issues(scenario, 2)
     with pytest.raises(LoginRequired):
         change(scenario.caller(None), first)
@@ -95,7 +95,7 @@ def test_adding_a_blocker_requires_write_access_to_the_dependent(
 
 
 def test_a_cycle_is_named_as_far_as_the_actor_may_read_it(scenario: Scenario) -> None:
-    """What is hidden is not named."""
+    """The error names the issues of the cycle and hides those that the actor may not read."""
     first, second = open_issues(scenario, 2)
     database, owner = scenario.app.database, scenario.caller(scenario.owner)
     secret = make_repository(database, scenario.owner, "secret", is_private=True)
@@ -108,7 +108,7 @@ def test_a_cycle_is_named_as_far_as_the_actor_may_read_it(scenario: Scenario) ->
 
 
 def test_a_reference_to_an_unreadable_issue_is_not_found(scenario: Scenario) -> None:
-    """As one to what does not exist."""
+    """The error for a private repository is the same as for one that does not exist."""
     [first] = open_issues(scenario, 1)
     make_repository(scenario.app.database, scenario.owner, "secret", is_private=True)
     writer = scenario.caller(scenario.writer)
@@ -127,7 +127,7 @@ def test_a_reference_to_an_unreadable_issue_is_not_found(scenario: Scenario) -> 
 def test_dependencies_across_repositories_can_be_disabled(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the settings."""
+    """The setting `allow_cross_repository_dependencies` refuses blockers of other repositories."""
     [first] = open_issues(scenario, 1)
     make_repository(scenario.app.database, scenario.owner, "boat")
     settings = msgspec.structs.replace(scenario.app.settings, allow_cross_repository_dependencies=False)
@@ -137,7 +137,7 @@ def test_dependencies_across_repositories_can_be_disabled(
 
 
 def test_a_graph_requires_enabled_dependencies(scenario: Scenario) -> None:
-    """Its first node is the issue."""
+    """The first node of a graph is the issue; where dependencies are disabled there is no graph."""
     first, _ = open_issues(scenario, 2)
     app, actor, target = scenario.caller(scenario.writer)
     dependencies.add_blocker(app, actor, target, first, IssueReference(2))

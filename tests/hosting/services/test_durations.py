@@ -1,4 +1,4 @@
-"""Durations in the form of the API."""
+"""Parsing and formatting of durations."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from holdfast.hosting.services.durations import checked_interval, format_duratio
 
 @given(st.integers(0, 10 * 365 * 86_400))
 def test_formatted_durations_round_trip(seconds: int) -> None:
-    """Every whole number of seconds."""
+    """Any whole number of seconds up to ten years is parsed as it was formatted."""
     assert parse_duration(format_duration(seconds), "Interval") == seconds
 
 
@@ -27,19 +27,19 @@ def test_formatted_durations_round_trip(seconds: int) -> None:
     ],
 )
 def test_the_forms_clients_send(text: str, seconds: int) -> None:
-    """Units in any number."""
+    """Hours, minutes, seconds and milliseconds can be combined and have fractions."""
     assert parse_duration(text, "Interval") == seconds
 
 
 @pytest.mark.parametrize("text", ["", "8", "h", "8 h", "-8h", "1d", "8h " * 50, "999999999h", "87600h1s", "٣h"])
 def test_other_texts_are_refused(text: str) -> None:
-    """With the name of the field."""
+    """The error for an invalid duration names the field."""
     with pytest.raises(InvalidValue, match="Interval"):
         parse_duration(text, "Interval")
 
 
 def test_an_interval_is_ten_minutes_at_least() -> None:
-    """Or none; without one it is eight hours."""
+    """An empty interval is eight hours, zero disables it, and one below ten minutes is refused."""
     assert checked_interval("", "Interval") == 8 * 3600
     assert checked_interval("10m", "Interval") == 600
     assert checked_interval("0", "Interval") == 0

@@ -1,4 +1,4 @@
-"""The values of fields are checked, and an error names the field, the rule and the limit."""
+"""Validation of fields: dates, texts, limits and ref names."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -16,7 +16,7 @@ YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}
 
 @given(st.datetimes(timezones=st.sampled_from(ZONES), **YEARS))
 def test_a_date_has_a_precision_of_seconds(given_time: datetime) -> None:
-    """It can be written again."""
+    """A date is stored as seconds in UTC, and formatting it returns the same time without microseconds."""
     stored = due(given_time, "DueDate")
     assert stored is not None
     assert datetime.fromisoformat(moment(stored)) == given_time.astimezone(UTC).replace(microsecond=0)
@@ -24,12 +24,12 @@ def test_a_date_has_a_precision_of_seconds(given_time: datetime) -> None:
 
 @pytest.mark.parametrize("zone", ZONES)
 def test_zero_values_of_other_languages_are_no_date(zone: timezone) -> None:
-    """In whatever zone; 0 takes a date away."""
+    """The first day of the year 1, in any time zone, removes a date."""
     assert due(datetime(1, 1, 1, tzinfo=zone), "DueDate") == 0
 
 
 def test_a_date_is_within_what_calendars_know() -> None:
-    """And none stays none."""
+    """A due date is between 1970 and 9999 in UTC, and null stays null."""
     assert due(None, "DueDate") is None
     assert due(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC), "DueDate") == 253_402_300_799
     assert due(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), "DueDate") == 1
@@ -44,7 +44,7 @@ def test_a_date_is_within_what_calendars_know() -> None:
 
 
 def test_a_required_text_is_more_than_white_space() -> None:
-    """What is around it is not kept."""
+    """White space around a text is removed, and a text of white space counts as missing."""
     assert required_text("  It leaks \n", "Title", 255) == "It leaks"
     for text in ("", " \t\n"):
         with pytest.raises(InvalidField) as excinfo:
@@ -53,7 +53,7 @@ def test_a_required_text_is_more_than_white_space() -> None:
 
 
 def test_a_limit_counts_characters_and_entries() -> None:
-    """As many as the limit says are allowed."""
+    """A text or a list of exactly the limit is allowed, and one more is an error with the limit."""
     check_length("abc", "Name", 3)
     for value in ("abcd", [1, 2, 3, 4]):
         with pytest.raises(InvalidField) as excinfo:
@@ -68,7 +68,7 @@ def test_a_limit_counts_characters_and_entries() -> None:
     [("a..b", Violation.REF_NAME, None), ("a b", Violation.REF_NAME, None), ("a" * 101, Violation.TOO_LONG, 100)],
 )
 def test_a_ref_is_named_as_git_accepts_it(name: str, violation: Violation, limit: int | None) -> None:
-    """An empty name is no ref."""
+    """Invalid and overlong ref names are refused, and an empty name is allowed."""
     with pytest.raises(InvalidField) as excinfo:
         check_ref_field(name, "Branch")
     assert (excinfo.value.field, excinfo.value.violation, excinfo.value.limit) == ("Branch", violation, limit)
@@ -77,7 +77,7 @@ def test_a_ref_is_named_as_git_accepts_it(name: str, violation: Violation, limit
 
 
 def test_an_empty_value_is_missing() -> None:
-    """White space is a value, which other rules check."""
+    """An empty value is missing, and white space is not, because other rules check it."""
     with pytest.raises(InvalidField) as excinfo:
         check_required("", "Name")
     assert excinfo.value.violation is Violation.REQUIRED

@@ -1,4 +1,4 @@
-"""Conditions on files: what holds where a file is, and where none is."""
+"""Conditions of file changes."""
 
 import pytest
 
@@ -23,7 +23,7 @@ A, B = "a" * 40, "b" * 40
     ],
 )
 def test_each_condition_accepts_or_refuses_a_file(condition: Condition, *, on_a: bool, on_nothing: bool) -> None:
-    """Each says of a file and of no file whether it may be written."""
+    """Each condition is checked against an existing file and against a missing one."""
     for blob, expected in ((A, on_a), (None, on_nothing)):
         if expected:
             condition.check("x", blob)

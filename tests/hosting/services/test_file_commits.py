@@ -1,4 +1,4 @@
-"""Commits by many at once: none is lost, each has its event, and a crash leaves nothing half-done."""
+"""Commits of files: concurrency, crashes, idempotency keys, LFS objects and validation."""
 
 import multiprocessing
 import os
@@ -32,7 +32,6 @@ from holdfast.hosting.errors import (
     ShaMismatch,
 )
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.identities import commit_name
 from holdfast.hosting.git.packs import object_id
 from holdfast.hosting.lfs.pointer import LfsPointer
@@ -52,8 +51,7 @@ from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import wait_for
 from tests.hosting.repository_helpers import recorded_events
-
-ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
+from tests.hosting.services.commit_helpers import AUTHOR, commit_request, file_change
 
 
 @pytest.fixture
@@ -64,14 +62,8 @@ def repository(app: App) -> Repository:
 
 
 def git(path: Path, *arguments: str) -> str:
-    """Ask the real git."""
+    """Run git in a folder, and return its output."""
     return subprocess.run(["git", "-C", str(path), *arguments], check=True, capture_output=True).stdout.decode()
-
-
-def wanted(app: App, repository: Repository, *changes: FileChange, **more: Any) -> CommitRequest:
-    """Put together a request of the administrator's."""
-    admin = accounts.find_user(app.database, "admin")
-    return CommitRequest(repository=repository, actor=admin, changes=changes, author=ADA, committer=ADA, **more)
 
 
 def target_of(app: App, actor: Actor, repository: Repository) -> RepositoryAccess:
@@ -79,13 +71,8 @@ def target_of(app: App, actor: Actor, repository: Repository) -> RepositoryAcces
     return RepositoryAccess(repository, repositories.permissions_in(app, actor, repository))
 
 
-def put(path: str, content: bytes = b"", operation: Any = "upload", **more: Any) -> FileChange:
-    """Write a file."""
-    return FileChange(operation=operation, path=path, content=FileContent(content), **more)
-
-
 def pushes(app: App) -> list[tuple[str, str]]:
-    """Return the pushes that were told of, in order."""
+    """Return the recorded pushes, in order."""
     return [
         (details["before"], details["after"]) for kind, details in recorded_events(app.database) if kind == "push"
     ]
@@ -101,8 +88,8 @@ def log(app: App, repository: Repository, branch: str = "main") -> list[str]:
     return git(copy(app, repository), "rev-list", "--reverse", branch).split()[1:]
 
 
-def check_told(app: App, repository: Repository) -> None:
-    """Ask that each commit was told of once, in order, and that the repository is sound."""
+def check_events_and_log(app: App, repository: Repository) -> None:
+    """Check that each commit has one event and one entry of the ref log, and that the repository is intact."""
     created = log(app, repository)
     assert [after for _, after in pushes(app)] == created
     with app.database.read() as connection:
@@ -114,11 +101,13 @@ def check_told(app: App, repository: Repository) -> None:
 
 
 def test_writers_of_different_files_all_succeed(app: App, repository: Repository) -> None:
-    """Sixteen threads write to one branch; every commit is there, with its file and its event."""
+    """Sixteen threads commit to one branch, and every commit has its file and its event."""
 
     def write(name: str) -> None:
         for number in range(6):
-            commit_files(app, wanted(app, repository, put(f"{name}/{number}", name.encode(), "create")))
+            commit_files(
+                app, commit_request(app, repository, file_change(f"{name}/{number}", name.encode(), "create"))
+            )
 
     threads = [threading.Thread(target=write, args=(f"writer-{number}",)) for number in range(16)]
     for thread in threads:
@@ -127,15 +116,15 @@ def test_writers_of_different_files_all_succeed(app: App, repository: Repository
         thread.join()
     assert len(log(app, repository)) == 96
     assert len(git(copy(app, repository), "ls-tree", "-r", "--name-only", "main").split()) == 97
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 def test_more_writers_than_one_batch_all_succeed(app: App, repository: Repository) -> None:
-    """While the repository is held by somebody else, more than one turn's worth of commits pile up."""
+    """Commits that wait for a locked repository are all made, although they are more than one batch."""
     count = MAX_BATCH + 8
 
     def write(number: int) -> None:
-        commit_files(app, wanted(app, repository, put(f"f{number}", b"x", "create")))
+        commit_files(app, commit_request(app, repository, file_change(f"f{number}", b"x", "create")))
 
     threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(count)]
     with app.copies.locked(repository.id):
@@ -152,38 +141,42 @@ def test_more_writers_than_one_batch_all_succeed(app: App, repository: Repositor
         thread.join(60)
         assert not thread.is_alive(), "a commit waits for a turn that never comes"
     assert len(log(app, repository)) == count
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 def test_an_expected_head_requires_the_branch(app: App, repository: Repository) -> None:
-    """Whoever has seen a commit on a branch that is not there has seen something else: nothing is committed."""
+    """A commit with an expected head is refused if the branch does not exist or is at another commit."""
     admin = accounts.find_user(app.database, "admin")
     empty = repositories.create(app, admin, admin, NewRepository(name="empty"))
     seen = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
     for dry_run in (True, False):
         with pytest.raises(Outdated, match="the branch main is at nothing"):
-            commit_files(app, wanted(app, empty, put("a"), expected_head=seen, dry_run=dry_run))
+            commit_files(app, commit_request(app, empty, file_change("a"), expected_head=seen, dry_run=dry_run))
         with pytest.raises(NoSuchRef):
-            request = wanted(app, repository, put("a"), branch="gone", expected_head=seen, dry_run=dry_run)
+            request = commit_request(
+                app, repository, file_change("a"), branch="gone", expected_head=seen, dry_run=dry_run
+            )
             commit_files(app, request)
         with pytest.raises(Outdated, match="the branch main is at"):
-            request = wanted(app, repository, put("a"), new_branch="x", expected_head="1" * 40, dry_run=dry_run)
+            request = commit_request(
+                app, repository, file_change("a"), new_branch="x", expected_head="1" * 40, dry_run=dry_run
+            )
             commit_files(app, request)
     assert refs.all_refs(app.copies.update(empty.id)) == []
     assert pushes(app) == []
-    commit_files(app, wanted(app, repository, put("a"), new_branch="x", expected_head=seen))
-    commit_files(app, wanted(app, empty, put("a")))
+    commit_files(app, commit_request(app, repository, file_change("a"), new_branch="x", expected_head=seen))
+    commit_files(app, commit_request(app, empty, file_change("a")))
     assert len(pushes(app)) == 2
 
 
 def test_concurrent_writers_of_one_file_do_not_overwrite_each_other(app: App, repository: Repository) -> None:
-    """Of many who update the same version of a file, one succeeds; the others are told what is there now."""
+    """Of eight updates of the same blob one succeeds, and the errors of the others have its new id."""
     before = git(copy(app, repository), "rev-parse", "main:a.txt").strip()
     results: list[CommitResult | HostingError] = []
 
     def write(number: int) -> None:
         try:
-            request = wanted(app, repository, put("a.txt", b"%d" % number, "update", sha=before))
+            request = commit_request(app, repository, file_change("a.txt", b"%d" % number, "update", sha=before))
             results.append(commit_files(app, request))
         except HostingError as error:
             results.append(error)
@@ -197,17 +190,17 @@ def test_concurrent_writers_of_one_file_do_not_overwrite_each_other(app: App, re
     refused = [result for result in results if isinstance(result, ShaMismatch)]
     assert len(refused) == 7
     assert {str(error) for error in refused} == {f"sha does not match [given: {before}, expected: {now}]"}
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 def write_in_process(place: tuple[Path, str | None], number: int, name: str, count: int, ready: Any) -> None:
-    """Write files from a process of its own until it is done, or ended; each is told once it is there."""
+    """Write files in a process of its own until done or killed, and report each commit after it was made."""
     url = None if place[1] is None else Secret(place[1])
     host = App.open(Settings(data=place[0], database_url=url))
     repository = repository_by_id(host.database, number)
     for index in range(count):
         commit_result = commit_files(
-            host, wanted(host, repository, put(f"{name}/{index}", os.urandom(20), "create"))
+            host, commit_request(host, repository, file_change(f"{name}/{index}", os.urandom(20), "create"))
         )
         ready.put((f"{name}/{index}", commit_result.commit.id))
     host.close()
@@ -220,7 +213,7 @@ def place_of(settings: Settings) -> tuple[Path, str | None]:
 
 @pytest.mark.long
 def test_processes_commit_one_after_the_other(settings: Settings, app: App, repository: Repository) -> None:
-    """Four processes write to one branch, and nothing is lost."""
+    """Four processes commit to one branch, and no commit is lost."""
     context = multiprocessing.get_context("spawn")
     told_by = context.Queue()
     arguments = [(place_of(settings), repository.id, f"process-{number}", 8, told_by) for number in range(4)]
@@ -232,12 +225,12 @@ def test_processes_commit_one_after_the_other(settings: Settings, app: App, repo
         process.join(60)
         assert process.exitcode == 0
     assert sorted(written.values()) == sorted(log(app, repository))
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 @pytest.mark.long
 def test_a_killed_process_loses_no_confirmed_commit(settings: Settings, app: App, repository: Repository) -> None:
-    """Whatever a process was doing when it was killed, what it had told is there, and the next one goes on."""
+    """After SIGKILL every commit that a process had reported is there, and another process can commit."""
     context = multiprocessing.get_context("spawn")
     dice = random.Random(5)
     known: dict[str, str] = {}
@@ -252,22 +245,22 @@ def test_a_killed_process_loses_no_confirmed_commit(settings: Settings, app: App
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join(60)
-        commit_files(app, wanted(app, repository, put(f"after-{attempt}", b"", "create")))
+        commit_files(app, commit_request(app, repository, file_change(f"after-{attempt}", b"", "create")))
     created = log(app, repository)
     assert set(known.values()) <= set(created)
     tree = git(copy(app, repository), "ls-tree", "-r", "--name-only", "main").split()
     assert set(known) <= set(tree)
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 def test_a_crash_before_the_end_of_the_transaction_leaves_no_commit(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither the ref nor its event nor a pack; the next commit does not notice."""
+    """A crash leaves no ref, no event and no pack, and the next commit succeeds."""
     before = repository_log.current_version(app.database, repository.id)
 
     class Crash(BaseException):
-        """Ends a process without any of its clean-up."""
+        """An exception that `except Exception` does not catch."""
 
     def crash(*_arguments: object, **_named: object) -> None:
         raise Crash
@@ -275,27 +268,27 @@ def test_a_crash_before_the_end_of_the_transaction_leaves_no_commit(
     with monkeypatch.context() as patch:
         patch.setattr(ref_updates, "note_refs", crash)
         with pytest.raises(Crash):
-            commit_files(app, wanted(app, repository, put("b.txt", b"b", "create")))
+            commit_files(app, commit_request(app, repository, file_change("b.txt", b"b", "create")))
     assert pushes(app) == []
     assert repository_log.current_version(app.database, repository.id) == before
     with app.database.read() as connection:
         assert len(repository_log.live_packs(connection, repository.id, 0)) == 1
-    commit_files(app, wanted(app, repository, put("c.txt", b"c", "create")))
+    commit_files(app, commit_request(app, repository, file_change("c.txt", b"c", "create")))
     assert git(copy(app, repository), "ls-tree", "--name-only", "main").split() == ["a.txt", "c.txt"]
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 def test_an_update_in_between_makes_the_checks_run_again(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another machine updates the branch after the checks: the commit lands on top of theirs."""
+    """A commit is made on top of an update by another machine that came after its first checks."""
     tries: list[str] = []
     real = ref_updates.record
 
     def record(*arguments: Any, **named: Any) -> Any:
         if not tries:
             head = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
-            commit, pack = repositories.initial_commit({"other.txt": b"theirs"}, ADA)
+            commit, pack = repositories.initial_commit({"other.txt": b"theirs"}, AUTHOR)
             with app.database.write() as connection:
                 update = RefUpdate("refs/heads/main", head, commit)
                 repository_log.append(connection, repository.id, [(None, update)], [pack])
@@ -303,32 +296,34 @@ def test_an_update_in_between_makes_the_checks_run_again(
         return real(*arguments, **named)
 
     monkeypatch.setattr(ref_updates, "record", record)
-    commit_result = commit_files(app, wanted(app, repository, put("b.txt", b"b", "create")))
+    commit_result = commit_files(app, commit_request(app, repository, file_change("b.txt", b"b", "create")))
     assert commit_result.commit.parents == (tries[0],)
     assert [after for _, after in pushes(app)] == [commit_result.commit.id]
     assert git(copy(app, repository), "ls-tree", "--name-only", "main").split() == ["b.txt", "other.txt"]
 
 
 def test_a_key_is_remembered_after_a_restart(settings: Settings, app: App, repository: Repository) -> None:
-    """The same request of another process gets the same commit, also when the first one never got its answer."""
+    """A request with the same idempotency key gets the same commit, and a different request is refused."""
     admin = accounts.find_user(app.database, "admin")
     key = IdempotencyKey(admin.id, "once", "print")
-    first = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
+    first = commit_files(app, commit_request(app, repository, file_change("k", b"k", "create"), key=key))
     again = App.open(settings)
     try:
-        second = commit_files(again, wanted(again, repository, put("k", b"k", "create"), key=key))
+        second = commit_files(again, commit_request(again, repository, file_change("k", b"k", "create"), key=key))
     finally:
         again.close()
     assert second == first
     with pytest.raises(FileRefused, match="another request"):
-        commit_files(app, wanted(app, repository, put("l"), key=IdempotencyKey(admin.id, "once", "other")))
+        commit_files(
+            app, commit_request(app, repository, file_change("l"), key=IdempotencyKey(admin.id, "once", "other"))
+        )
     assert len(log(app, repository)) == 1
 
 
 def test_commits_take_the_advisory_lock_after_another_machine_was_faster(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For a minute; without contention no lock is taken."""
+    """Commits take the lock for a while after a conflict with another machine, and none without a conflict."""
     locked: list[int] = []
 
     def note(number: int) -> AbstractContextManager[None]:
@@ -336,7 +331,7 @@ def test_commits_take_the_advisory_lock_after_another_machine_was_faster(
         return nullcontext()
 
     monkeypatch.setattr(app.database, "advisory_lock", note)
-    commit_files(app, wanted(app, repository, put("a")))
+    commit_files(app, commit_request(app, repository, file_change("a")))
     assert locked == []
     record, lost = ref_updates.record, [RefMoved("moved")]
 
@@ -346,23 +341,26 @@ def test_commits_take_the_advisory_lock_after_another_machine_was_faster(
         return record(*given, **named)
 
     monkeypatch.setattr(ref_updates, "record", lose_once)
-    commit_files(app, wanted(app, repository, put("b")))
-    commit_files(app, wanted(app, repository, put("c")))
+    commit_files(app, commit_request(app, repository, file_change("b")))
+    commit_files(app, commit_request(app, repository, file_change("c")))
     assert locked == [repository.id, repository.id]
     app.contended[repository.id] = 0.0
-    commit_files(app, wanted(app, repository, put("d")))
+    commit_files(app, commit_request(app, repository, file_change("d")))
     assert len(locked) == 2
 
 
 def test_commits_wait_for_a_machine_that_was_too_slow(
     settings: Settings, app: App, repository: Repository
 ) -> None:
-    """It holds the advisory lock, or would never get its turn; on SQLite there is one machine and no such lock."""
+    """A commit waits for a machine that holds the advisory lock, which could otherwise never commit.
+
+    SQLite has only one machine and no such lock.
+    """
     done = threading.Event()
     waits = not app.database.is_sqlite
 
     def commit() -> None:
-        commit_files(app, wanted(app, repository, put("a")))
+        commit_files(app, commit_request(app, repository, file_change("a")))
         done.set()
 
     writer = threading.Thread(target=commit)
@@ -377,25 +375,27 @@ def test_commits_wait_for_a_machine_that_was_too_slow(
 def test_a_key_that_another_machine_uses_at_the_same_time_makes_one_commit(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Looked up before the other machine's commit, and recorded after it: the second attempt finds that commit."""
+    """A key that is used by another machine after the first look-up is found by the second attempt."""
     admin = accounts.find_user(app.database, "admin")
     key = IdempotencyKey(admin.id, "once", "print")
-    first = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
+    first = commit_files(app, commit_request(app, repository, file_change("k", b"k", "create"), key=key))
     replay, early = file_commits.replay, [None]
     monkeypatch.setattr(file_commits, "replay", lambda *given: early.pop() if early else replay(*given))
-    second = commit_files(app, wanted(app, repository, put("l", b"l", "create"), key=key))
+    second = commit_files(app, commit_request(app, repository, file_change("l", b"l", "create"), key=key))
     assert second.commit.id == first.commit.id
     assert early == []
 
 
 def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository) -> None:
-    """Two requests under one key that arrive together make one commit."""
+    """Three concurrent requests with the same idempotency key make one commit."""
     admin = accounts.find_user(app.database, "admin")
     results: list[CommitResult] = []
 
     def write() -> None:
         key = IdempotencyKey(admin.id, "once", "print")
-        results.append(commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key)))
+        results.append(
+            commit_files(app, commit_request(app, repository, file_change("k", b"k", "create"), key=key))
+        )
 
     with app.copies.locked(repository.id):
         threads = [threading.Thread(target=write) for _ in range(3)]
@@ -409,10 +409,10 @@ def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository)
 
 
 def test_an_idempotency_key_expires_after_its_retention(app: App, repository: Repository) -> None:
-    """What was done under it is told to whoever asks under it again, and then it is a new key."""
+    """The key is stored with its commit until the retention time has passed."""
     admin = accounts.find_user(app.database, "admin")
     key = IdempotencyKey(admin.id, "once", "print")
-    commit_result = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
+    commit_result = commit_files(app, commit_request(app, repository, file_change("k", b"k", "create"), key=key))
     for later, count in ((-10, 1), (10, 0)):
         with app.database.write() as connection:
             commit_keys.delete_old(connection, now=int(time.time()) + commit_keys.RETENTION_SECONDS + later)
@@ -424,8 +424,10 @@ def test_an_idempotency_key_expires_after_its_retention(app: App, repository: Re
 def test_a_branch_that_cannot_be_beside_another_is_refused_at_once(
     app: App, repository: Repository, first: str, second: str
 ) -> None:
-    """Also when both come in one batch, and without harm to others of the batch."""
-    requests = [wanted(app, repository, put("x"), new_branch=name) for name in (first, second, "fine")]
+    """Of two names that git cannot have together one is refused, and the rest of the batch succeeds."""
+    requests = [
+        commit_request(app, repository, file_change("x"), new_branch=name) for name in (first, second, "fine")
+    ]
     results: dict[str, CommitResult | HostingError] = {}
 
     def write(request: CommitRequest) -> None:
@@ -456,18 +458,18 @@ def waiting(app: App, repository: Repository) -> int:
 
 
 def never_lands(*_arguments: object, **_named: object) -> None:
-    """Find that another machine has updated the branch, again and again."""
+    """Raise the error of a branch that another machine has updated."""
     raise RefMoved("moved")
 
 
 def test_a_branch_that_keeps_moving_is_an_error(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After many tries the caller is told to try again, and nothing is recorded."""
+    """After many conflicts with other updates the commit is refused, and nothing is recorded."""
     before = repository_log.current_version(app.database, repository.id)
     monkeypatch.setattr(ref_updates, "record", never_lands)
     with pytest.raises(HostingError, match="updated by others all the time"):
-        commit_files(app, wanted(app, repository, put("b")))
+        commit_files(app, commit_request(app, repository, file_change("b")))
     assert repository_log.current_version(app.database, repository.id) == before
 
 
@@ -475,7 +477,7 @@ ATTRIBUTES = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"
 
 
 def stored(app: App, repository: Repository, path: str) -> bytes:
-    """Return what git keeps at a path."""
+    """Return the content of a file on main."""
     target_path = copy(app, repository)
     return subprocess.run(
         ["git", "-C", str(target_path), "show", f"main:{path}"], check=True, capture_output=True
@@ -483,9 +485,14 @@ def stored(app: App, repository: Repository, path: str) -> bytes:
 
 
 def test_large_files_are_stored_as_the_attributes_say(app: App, repository: Repository) -> None:
-    """The pointer is committed, the object kept and linked; a rename across the boundary converts both ways."""
-    commit_files(app, wanted(app, repository, put(".gitattributes", ATTRIBUTES)))
-    commit_files(app, wanted(app, repository, put("d/x.bin", b"\0" * 5000), put("d/x.txt", b"text")))
+    """A file that `.gitattributes` assigns to LFS is stored as an object, and its pointer is committed.
+
+    A rename converts the file to a pointer or back if the attributes of its path differ.
+    """
+    commit_files(app, commit_request(app, repository, file_change(".gitattributes", ATTRIBUTES)))
+    commit_files(
+        app, commit_request(app, repository, file_change("d/x.bin", b"\0" * 5000), file_change("d/x.txt", b"text"))
+    )
     pointer = LfsPointer.parse(stored(app, repository, "d/x.bin"))
     assert pointer is not None
     assert pointer.size == 5000
@@ -494,21 +501,21 @@ def test_large_files_are_stored_as_the_attributes_say(app: App, repository: Repo
     for old, new, content in (("d/x.bin", "d/y.dat", b"\0" * 5000), ("d/y.dat", "z.bin", pointer.format())):
         sha = git(copy(app, repository), "rev-parse", f"main:{old}").strip()
         change = FileChange(operation="rename", path=new, from_path=old, sha=sha)
-        commit_files(app, wanted(app, repository, change))
+        commit_files(app, commit_request(app, repository, change))
         assert stored(app, repository, new) == content
-    commit_files(app, wanted(app, repository, put("p.bin", pointer.format())))
+    commit_files(app, commit_request(app, repository, file_change("p.bin", pointer.format())))
     assert stored(app, repository, "p.bin") == pointer.format()
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 def test_lfs_objects_of_a_failed_commit_are_not_kept(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the branch cannot be moved, the repository does not have the object, and cleaning up removes it."""
-    commit_files(app, wanted(app, repository, put(".gitattributes", ATTRIBUTES)))
+    """The object of a failed commit is not linked to the repository, and maintenance deletes it."""
+    commit_files(app, commit_request(app, repository, file_change(".gitattributes", ATTRIBUTES)))
     monkeypatch.setattr(ref_updates, "record", never_lands)
     with pytest.raises(HostingError):
-        commit_files(app, wanted(app, repository, put("x.bin", b"large")))
+        commit_files(app, commit_request(app, repository, file_change("x.bin", b"large")))
     with app.database.read() as connection:
         assert connection.execute(select(func.count()).select_from(lfs_links)).scalar_one() == 0
     assert len(lfs_objects.stored_objects(app)) == 1
@@ -520,7 +527,7 @@ def test_lfs_objects_of_a_failed_commit_are_not_kept(
 def test_without_durable_writes_the_same_happens(
     settings: Settings, app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch, *, durable: bool
 ) -> None:
-    """The setting trades waiting for the disk, and nothing else."""
+    """The setting `durable_writes` changes only whether the transaction waits for the disk."""
     quick = App.open(msgspec.structs.replace(settings, durable_writes=durable))
     real = quick.database.quick_write
     asked: list[bool] = []
@@ -531,18 +538,18 @@ def test_without_durable_writes_the_same_happens(
 
     monkeypatch.setattr(quick.database, "quick_write", quick_write)
     try:
-        commit_files(quick, wanted(quick, repository, put("q", b"q", "create")))
+        commit_files(quick, commit_request(quick, repository, file_change("q", b"q", "create")))
     finally:
         quick.close()
     assert asked == [durable]
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 @pytest.mark.parametrize("requests", [300, pytest.param(5000, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_random_changes_agree_with_a_model(
     app: App, repository: Repository, tmp_path: Path, requests: int
 ) -> None:
-    """What git and a fresh clone see after many random requests is what a dictionary of files says."""
+    """After many random requests the tree in git and in a new clone is that of a model."""
     dice = random.Random(requests)
     model: dict[str, tuple[int, bytes]] = {"a.txt": (0o100644, b"one\n")}
     names = [f"{a}{b}" for a in ("", "d/", "d/e/", "f/") for b in ("x", "y", "z", "w.txt")]
@@ -553,7 +560,7 @@ def test_random_changes_agree_with_a_model(
         expected = all(model_apply(model, after, change) for change in changes)
         expected = expected and len({change.path for change in changes}) == len(changes)
         try:
-            commit_files(app, wanted(app, repository, *changes))
+            commit_files(app, commit_request(app, repository, *changes))
             happened = True
         except HostingError:
             happened = False
@@ -569,13 +576,13 @@ def test_random_changes_agree_with_a_model(
         meta, _, path = line.partition("\t")
         tree[path] = (int(meta.split()[0], 8), (tmp_path / "clone" / path).read_bytes())
     assert tree == model
-    check_told(app, repository)
+    check_events_and_log(app, repository)
 
 
 def random_change(
     dice: random.Random, names: list[str], model: dict[str, tuple[int, bytes]], number: int
 ) -> FileChange:
-    """Think of a change that may or may not be possible."""
+    """Return a random change, which may be invalid."""
     operation = dice.choice(["create", "update", "upload", "rename", "delete"])
     path = dice.choice(names)
     source = dice.choice(names) if operation == "rename" else path
@@ -592,7 +599,7 @@ def folders_of(files: dict[str, tuple[int, bytes]]) -> set[str]:
 
 
 def can_lie(files: dict[str, tuple[int, bytes]], path: str) -> bool:
-    """Tell whether no file is above a path and no directory at it."""
+    """Return whether a file can be at a path: no file is above it, and it is no directory."""
     above = {"/".join(path.split("/")[:count]) for count in range(1, path.count("/") + 1)}
     return not above & files.keys() and path not in folders_of(files)
 
@@ -600,7 +607,7 @@ def can_lie(files: dict[str, tuple[int, bytes]], path: str) -> bool:
 def model_apply(
     base: dict[str, tuple[int, bytes]], files: dict[str, tuple[int, bytes]], change: FileChange
 ) -> bool:
-    """Do a change to the model the way the rules say; return whether it can be done."""
+    """Apply a change to the model, and return whether it is valid."""
     if change.operation in {"update", "rename", "delete"} and not (
         change.from_path in base and change.from_path in files
     ):
@@ -622,11 +629,11 @@ def model_apply(
 
 
 def test_a_commit_requires_write_access(app: App, repository: Repository) -> None:
-    """Callers that forget their guards are refused, and nothing is committed."""
+    """The service refuses readers, anonymous users, archives and mirrors, and nothing is committed."""
     owner = Actor(repository.owner)
     reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
     before = repository_log.current_version(app.database, repository.id)
-    new = FileCommit(changes=[put("b.txt", b"b", "create")])
+    new = FileCommit(changes=[file_change("b.txt", b"b", "create")])
     with pytest.raises(LoginRequired):
         file_commits.commit(app, ANONYMOUS, target_of(app, ANONYMOUS, repository), new)
     with pytest.raises(Forbidden) as excinfo:
@@ -640,12 +647,12 @@ def test_a_commit_requires_write_access(app: App, repository: Repository) -> Non
 
 
 def test_a_commit_is_the_actors_unless_others_are_named(app: App, repository: Repository) -> None:
-    """Author and committer, each by itself."""
+    """Author and committer are the actor unless the request names another author."""
     owner = Actor(repository.owner)
     target = target_of(app, owner, repository)
-    made = file_commits.commit(app, owner, target, FileCommit(changes=[put("b.txt")]))
+    made = file_commits.commit(app, owner, target, FileCommit(changes=[file_change("b.txt")]))
     assert {made.commit.author.name, made.commit.committer.name} == {commit_name(repository.owner)}
-    made = file_commits.commit(app, owner, target, FileCommit(changes=[put("c.txt")], author=ADA))
+    made = file_commits.commit(app, owner, target, FileCommit(changes=[file_change("c.txt")], author=AUTHOR))
     assert (made.commit.author.name, made.commit.committer.name) == ("Ada", commit_name(repository.owner))
 
 
@@ -660,8 +667,10 @@ def test_a_commit_is_the_actors_unless_others_are_named(app: App, repository: Re
 def test_the_fields_of_a_commit_are_validated(
     app: App, repository: Repository, more: dict[str, Any], path: str, field: str
 ) -> None:
-    """The error names the field."""
+    """The error for an invalid branch or path names the field."""
     owner = Actor(repository.owner)
     with pytest.raises(InvalidField) as excinfo:
-        file_commits.commit(app, owner, target_of(app, owner, repository), FileCommit(changes=[put(path)], **more))
+        file_commits.commit(
+            app, owner, target_of(app, owner, repository), FileCommit(changes=[file_change(path)], **more)
+        )
     assert excinfo.value.field == field

@@ -8,7 +8,7 @@ from holdfast.hosting.store.labels import check_color
 
 
 def test_gitignore_files_are_joined_once_each() -> None:
-    """In the order in which they are named."""
+    """The templates are in the order of the request, and a name that is a path is refused."""
     joined = file_templates.join_gitignores("Python, Go,Python")
     assert joined.count("# ---> ") == 2
     assert joined.index("# ---> Python") < joined.index("# ---> Go")
@@ -17,7 +17,7 @@ def test_gitignore_files_are_joined_once_each() -> None:
 
 
 def test_a_license_has_the_year_and_its_holder() -> None:
-    """Whichever way the text marks them; a holder is taken as it is written."""
+    """The year and the holder replace the placeholders of each license, and backslashes in a name are kept."""
     for key in ("MIT", "BSD-3-Clause", "Apache-2.0"):
         text = file_templates.fill_license(key, r"Ada \1 & Co", 0)
         assert "1970" in text
@@ -27,14 +27,14 @@ def test_a_license_has_the_year_and_its_holder() -> None:
 
 
 def test_every_license_has_a_text() -> None:
-    """Also those that are not UTF-8."""
+    """Each of the more than 100 license templates can be read and is not empty."""
     assert len(file_templates.licenses()) > 100
     for license_template in file_templates.licenses():
         assert file_templates.license_text(license_template.key)[1].strip()
 
 
 def test_the_labels_of_a_set_are_valid() -> None:
-    """Their colours, and their names once each."""
+    """The labels of a set have valid colours and unique names, and an unknown set is an error."""
     for chosen in file_templates.LABEL_SETS.values():
         assert [check_color(item.color) for item in chosen] == [item.color for item in chosen]
         assert len({item.name for item in chosen}) == len(chosen)

@@ -1,4 +1,4 @@
-"""Forks are made by those who may read the code, one for each owner."""
+"""Forks: concurrent creation, and the login and the parent they require."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,13 +15,13 @@ from tests.hosting.repository_helpers import make_people
 
 
 def seen(app: App, person: Account | None, repository: Repository) -> tuple[App, Actor, RepositoryAccess]:
-    """Return how somebody sees a repository."""
+    """Return the arguments of a service that a user or an anonymous client calls."""
     actor = ANONYMOUS if person is None else Actor(person)
     return app, actor, RepositoryAccess(repository, repositories.permissions_in(app, actor, repository))
 
 
 def test_two_forks_at_once_are_one(app: App) -> None:
-    """Of two requests with different names, the second finds the fork of the first."""
+    """Of two concurrent requests of one user with different names, the second finds the fork of the first."""
     ada, bob = make_people(app.database, "ada", "bob")
     parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
 
@@ -38,7 +38,7 @@ def test_two_forks_at_once_are_one(app: App) -> None:
 
 
 def test_a_login_and_a_parent_are_needed(app: App) -> None:
-    """For a fork, and to update one."""
+    """An anonymous user cannot fork, and a repository that is no fork cannot be updated from its parent."""
     (ada,) = make_people(app.database, "ada")
     parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
     with pytest.raises(LoginRequired):

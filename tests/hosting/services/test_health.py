@@ -1,4 +1,4 @@
-"""Whether the service can do its work."""
+"""The health check and its gauges."""
 
 import time
 from pathlib import Path
@@ -15,7 +15,7 @@ from holdfast.settings import Settings
 
 
 def test_a_new_service_is_healthy(settings: Settings, database: Database) -> None:
-    """And looking leaves nothing behind."""
+    """The check of a new service finds no problem and leaves no file in the data folder."""
     settings.data.mkdir(exist_ok=True)
     host = App.open(settings)
     before = sorted(path.name for path in settings.data.iterdir() if not path.name.startswith("holdfast.sqlite3-"))
@@ -26,7 +26,7 @@ def test_a_new_service_is_healthy(settings: Settings, database: Database) -> Non
 
 
 def test_a_database_without_tables_is_not_ready(settings: Settings, empty_database: Database) -> None:
-    """It says at which revision it is."""
+    """The problem names the revision of the database and the expected one."""
     settings.data.mkdir(exist_ok=True)
     host = App.open(settings)
     assert problems(host)["migrations"].startswith("at nothing, but this version expects")
@@ -34,7 +34,7 @@ def test_a_database_without_tables_is_not_ready(settings: Settings, empty_databa
 
 
 def test_an_unreadable_database_is_reported(settings: Settings, database: Database) -> None:
-    """Whatever the driver says, which may name a server and a user, stays here."""
+    """An error of the database driver is reported as a problem of the database or of its migrations."""
     settings.data.mkdir(exist_ok=True)
     host = App.open(settings)
     with database.write() as connection:
@@ -47,13 +47,13 @@ def test_an_unreadable_database_is_reported(settings: Settings, database: Databa
 
 
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    """In the words of the system."""
+    """The message for a folder that cannot be written to has the error of the operating system."""
     assert folder_problem(tmp_path) == ""
     assert folder_problem(tmp_path / "none") == "cannot be written to: No such file or directory"
 
 
 def test_pending_deliveries_are_reported(settings: Settings, database: Database) -> None:
-    """How much, and for how long already."""
+    """The gauges have the number of pending deliveries and the age of the oldest one."""
     host = App.open(settings)
     assert [gauge.value for gauge in health.gauges(host)] == [0, 0]
     with database.write() as connection:

@@ -1,4 +1,4 @@
-"""Files of issue templates."""
+"""Parsing of issue templates, forms and their settings."""
 
 import pytest
 
@@ -21,7 +21,7 @@ body:
 
 
 def test_markdown_has_its_settings_in_front() -> None:
-    """Labels are a list, or have commas between them; the branch becomes a ref."""
+    """Labels are a YAML list or separated by commas, and a branch name becomes a full ref."""
     content = b"""---
 name: Bug report
 about: Something is wrong
@@ -50,14 +50,14 @@ More.
 
 @pytest.mark.parametrize("content", [b"# What?\n\nTell us.", b"---\nTitle\n---\nTell us.", b"---\na: [\n---\nx"])
 def test_markdown_without_settings_is_named_after_its_file(content: bytes) -> None:
-    """Two horizontal rules are no front matter."""
+    """Text between two horizontal rules, and invalid YAML, are no front matter."""
     issue_template = parse_template("ISSUE_TEMPLATE/plain.md", content)
     assert (issue_template.name, issue_template.content) == ("plain.md", content.decode())
     assert issue_template.about == " ".join(content.decode().split())
 
 
 def test_a_form_has_fields() -> None:
-    """What is not said is what the type has by default."""
+    """Fields of a form have the default visibility of their type unless the form names another one."""
     found = parse_template(
         ".github/ISSUE_TEMPLATE/bug.yml",
         FORM
@@ -100,14 +100,14 @@ def test_a_form_has_fields() -> None:
     ],
 )
 def test_an_invalid_form_says_what_is_wrong(body: bytes, message: str) -> None:
-    """With the field it is wrong in."""
+    """The error for an invalid form names the field and the rule it breaks."""
     with pytest.raises(InvalidYaml, match=message):
         parse_template("x.yaml", FORM + body)
 
 
 @pytest.mark.parametrize("field", ["name", "about"])
 def test_a_template_needs_a_name_and_what_it_is_about(field: str) -> None:
-    """In Markdown as in a form."""
+    """A Markdown template without `name` or `about` is refused with the missing key."""
     fields = {"name": "n", "about": "a"}
     del fields[field]
     lines = "\n".join(f"{name}: {value}" for name, value in fields.items())
@@ -116,7 +116,7 @@ def test_a_template_needs_a_name_and_what_it_is_about(field: str) -> None:
 
 
 def test_settings_turn_blank_issues_off_and_have_links() -> None:
-    """Without any, blank issues are on."""
+    """Blank issues are enabled unless `config.yaml` disables them, and contact links are read from it."""
     link = b"contact_links: [{name: Forum, url: 'https://example.org/f', about: Ask}]"
     assert parse_config(b"") == IssueConfig(True, [])
     assert parse_config(b"blank_issues_enabled: false\n" + link) == IssueConfig(
@@ -138,6 +138,6 @@ def test_settings_turn_blank_issues_off_and_have_links() -> None:
     ],
 )
 def test_invalid_settings_say_what_is_wrong(content: bytes, message: str) -> None:
-    """With the link it is wrong in."""
+    """The error for invalid settings names the key, and for a contact link its position."""
     with pytest.raises(InvalidYaml, match=message):
         parse_config(content)

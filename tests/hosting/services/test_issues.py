@@ -1,4 +1,4 @@
-"""Issues are opened by readers, edited by their authors, and everything else needs write access."""
+"""Issues: permissions, validation and labels."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -47,12 +47,12 @@ CHANGES: list[Callable[[Caller, Issue], object]] = [
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
 def test_readers_open_issues_and_edit_their_own(scenario: Scenario) -> None:
-    """Title, body and state; what needs write access is left out of a new one."""
+    """Readers edit title and state of their own issues; labels and due dates of their new issues are ignored."""
     reader = scenario.caller(scenario.reader)
     made = issues.create(*reader, IssueDraft(title="It leaks", labels=["none such"], due_date=DUE, is_closed=True))
     assert (made.title, made.due_at, made.is_closed, made.author_id) == ("It leaks", 0, False, scenario.reader.id)
@@ -66,7 +66,7 @@ def test_readers_open_issues_and_edit_their_own(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_everything_else_needs_write_access(scenario: Scenario, change: Callable[[Caller, Issue], object]) -> None:
-    """Also of whoever opened the issue."""
+    """A reader who opened an issue may not make these changes, and an anonymous user has to log in."""
     labels.create(*scenario.caller(scenario.writer), NewLabel(name="bug", color="f00"))
     issue = issues.create(*scenario.caller(scenario.reader), LEAK)
     with pytest.raises(Forbidden) as excinfo:
@@ -78,7 +78,7 @@ def test_everything_else_needs_write_access(scenario: Scenario, change: Callable
 
 
 def test_only_administrators_delete_issues(scenario: Scenario) -> None:
-    """Write access is not enough."""
+    """Write access is not enough to delete an issue."""
     issue = issues.create(*scenario.caller(scenario.writer), LEAK)
     with pytest.raises(Forbidden) as excinfo:
         issues.delete(*scenario.caller(scenario.writer), issue)
@@ -89,7 +89,7 @@ def test_only_administrators_delete_issues(scenario: Scenario) -> None:
 
 
 def test_nothing_changes_in_an_archived_repository_and_nobody_else_reads_it(scenario: Scenario) -> None:
-    """Not even by its owner."""
+    """The owner of an archived repository changes nothing, and without read access no issue is found or opened."""
     owner = scenario.caller(scenario.owner)
     issue = issues.create(*owner, LEAK)
     archived = scenario.caller(scenario.owner, scenario.archived())
@@ -110,7 +110,7 @@ def test_nothing_changes_in_an_archived_repository_and_nobody_else_reads_it(scen
 
 
 def test_values_are_validated(scenario: Scenario) -> None:
-    """The error names the field, and nothing is opened."""
+    """The error for an invalid value names the field, and no issue is opened."""
     writer = scenario.caller(scenario.writer)
     for draft, violation in (
         (IssueDraft(title=" "), ("Title", Violation.REQUIRED)),
@@ -145,7 +145,7 @@ def test_values_are_validated(scenario: Scenario) -> None:
 
 
 def test_labels_are_added_replaced_and_removed(scenario: Scenario) -> None:
-    """By id or by name."""
+    """Labels are named by id or by name."""
     writer = scenario.caller(scenario.writer)
     bug, old = (labels.create(*writer, NewLabel(name=name, color="f00")) for name in ("bug", "old"))
     issue = issues.create(*writer, IssueDraft(title="x", labels=["bug"]))

@@ -1,4 +1,4 @@
-"""Labels are changed by those who may write issues, and by the owners of an organization."""
+"""Labels: permissions and validation."""
 
 import pytest
 
@@ -25,12 +25,12 @@ BUG = NewLabel(name=" bug ", color="#F00")
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
 def test_a_label_is_created_edited_and_deleted(scenario: Scenario) -> None:
-    """What an edit does not name stays."""
+    """Fields that an edit does not have stay, and a deleted label is not found."""
     writer = scenario.caller(scenario.writer)
     label = labels.create(*writer, BUG)
     assert (label.name, label.color, label.archived_at) == ("bug", "ff0000", 0)
@@ -42,7 +42,7 @@ def test_a_label_is_created_edited_and_deleted(scenario: Scenario) -> None:
 
 
 def test_only_those_who_may_write_issues_change_labels(scenario: Scenario) -> None:
-    """Whoever calls the service: there is no guard before it."""
+    """The service itself refuses readers, anonymous users and archived repositories."""
     created_label = labels.create(*scenario.caller(scenario.writer), BUG)
     with pytest.raises(LoginRequired):
         labels.create(*scenario.caller(None), BUG)
@@ -61,7 +61,7 @@ def test_only_those_who_may_write_issues_change_labels(scenario: Scenario) -> No
 
 
 def test_only_owners_change_the_labels_of_an_organization(scenario: Scenario) -> None:
-    """Members do not."""
+    """Members do not delete labels of the organization, and anonymous users have to log in."""
     account = make_organization(scenario.app.database, "acme", scenario.owner)
     owned = OrganizationAccess(account, Mode.OWNER)
     label = labels.create(scenario.app, Actor(scenario.owner), owned, BUG)
@@ -74,7 +74,7 @@ def test_only_owners_change_the_labels_of_an_organization(scenario: Scenario) ->
 
 
 def test_a_name_and_a_color_are_validated(scenario: Scenario) -> None:
-    """The error names the field."""
+    """The error for an invalid name or colour names the field."""
     writer = scenario.caller(scenario.writer)
     for new, violation in (
         (NewLabel(name=" ", color="f00"), ("Name", Violation.REQUIRED)),

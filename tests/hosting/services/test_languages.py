@@ -1,4 +1,4 @@
-"""Language statistics are computed in the background and kept; a request only reads them."""
+"""Language statistics: computed in the background, stored and read."""
 
 import pytest
 
@@ -35,14 +35,14 @@ def push(app: App, repository: Repository) -> None:
 
 
 def list_languages(app: App, repository: Repository) -> list[tuple[str, int]]:
-    """Return what a request answers."""
+    """Return the languages and sizes as the owner sees them."""
     now = repository_by_id(app.database, repository.id)
     target = RepositoryAccess(now, repositories.permissions_in(app, Actor(now.owner), now))
     return list(languages.list_languages(app, target).items())
 
 
 def test_a_large_tree_is_counted_in_the_background_only(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until then what was counted before is shown, and the repository is noted."""
+    """A request for a large tree that was pushed to queues the count and returns the previous result."""
     monkeypatch.setattr(languages, "SMALL_TREE", 1)
     ship = make(app)
     app.pushed.clear()
@@ -56,7 +56,7 @@ def test_a_large_tree_is_counted_in_the_background_only(app: App, monkeypatch: p
 
 
 def test_a_small_tree_is_counted_at_once_and_stored_later(app: App) -> None:
-    """So that a push is seen."""
+    """A request counts a small tree itself, so that its result includes the last push."""
     ship = make(app)
     assert list_languages(app, ship) == [("Python", 10), ("C", 5)]
     assert rows.find_statistics(app.database, ship.id) is None
@@ -64,7 +64,7 @@ def test_a_small_tree_is_counted_at_once_and_stored_later(app: App) -> None:
 
 
 def test_stored_languages_are_not_counted_again(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither for a request nor after a push that left the tree as it was."""
+    """Neither a request nor a second count reads a tree whose statistics are stored."""
     ship = make(app)
     languages.count(app, ship.id)
     monkeypatch.setattr(counting, "languages", None)
@@ -74,7 +74,10 @@ def test_stored_languages_are_not_counted_again(app: App, monkeypatch: pytest.Mo
 
 
 def test_repositories_that_no_process_counted_are_found(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After an upgrade, or after the process that took the push has ended; one that is damaged only once."""
+    """Repositories without current statistics are found and counted, also after a push.
+
+    A damaged repository gets empty statistics, so that it is tried only once.
+    """
     ship = make(app)
     assert rows.outdated_repositories(app.database, 10) == [ship.id]
     languages.count_missed(app)
@@ -92,7 +95,7 @@ def test_repositories_that_no_process_counted_are_found(app: App, monkeypatch: p
 
 
 def test_an_empty_or_deleted_repository_has_no_languages(app: App) -> None:
-    """And is no error."""
+    """Counting an empty or deleted repository raises no error and leaves nothing outdated."""
     (ada,) = make_people(app.database, "ada")
     repository = repositories.create(app, ada, ada, NewRepository(name="empty"))
     languages.count(app, repository.id)

@@ -1,4 +1,4 @@
-"""Large files nobody has: what is cleared away, and what is not while somebody brings it."""
+"""Garbage collection of LFS objects, and concurrent uploads."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.hosting.lfs.objects import name, pieces
-from tests.hosting.services.test_file_commits import put, wanted
+from tests.hosting.services.commit_helpers import commit_request, file_change
 from tests.hosting.storage.fake_bucket import ACCESS_KEY, Bucket, serve_bucket
 
 LATER = GRACE + 3600
@@ -32,14 +32,14 @@ LATER = GRACE + 3600
 
 @pytest.fixture
 def bucket() -> Iterator[Bucket]:
-    """Serve a bucket."""
+    """Run an S3 server with a bucket."""
     with serve_bucket() as served:
         yield served
 
 
 @pytest.fixture
 def far(settings: Settings, app: App, bucket: Bucket) -> Iterator[App]:
-    """Open a host that has its objects in a bucket."""
+    """Open an app whose objects are in a bucket."""
     del app
     opened = App.open(in_bucket(settings, bucket))
     instance.adopt(opened.database, opened.settings)
@@ -49,7 +49,7 @@ def far(settings: Settings, app: App, bucket: Bucket) -> Iterator[App]:
 
 @pytest.fixture
 def repository(app: App) -> Repository:
-    """Make a repository that sends some files to the store."""
+    """Make a repository that stores `*.bin` files in LFS."""
     admin = accounts.find_user(app.database, "admin")
     files = {".gitattributes": b"*.bin filter=lfs\n"}
     return repositories.create(app, admin, admin, repositories.NewRepository(name="ship"), files)
@@ -68,19 +68,22 @@ def in_bucket(settings: Settings, bucket: Bucket) -> Settings:
 
 
 def key(content: bytes) -> str:
-    """Return where an object lies in the bucket."""
+    """Return the key of an object in the bucket."""
     return object_key(name(content))
 
 
 def bring(app: App, content: bytes) -> None:
-    """Bring an object."""
+    """Upload an LFS object."""
     asyncio.run(add_object(app, name(content), len(content), pieces(content)))
 
 
 def test_only_objects_unused_for_the_retention_are_deleted(
     far: App, bucket: Bucket, repository: Repository
 ) -> None:
-    """Not what a repository has, not what came just now, not what is no object of ours; none during a backup."""
+    """Objects that are linked or new, and objects under other keys, are not deleted.
+
+    During a backup nothing is deleted.
+    """
     old = time.time() - LATER
     for content in (b"linked", b"left", b"new"):
         bucket.objects[key(content)] = content
@@ -105,16 +108,16 @@ def test_only_objects_unused_for_the_retention_are_deleted(
 def test_objects_left_by_a_failed_commit_are_deleted(
     far: App, bucket: Bucket, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A week later, however often the same bytes failed; what succeeded stays."""
+    """The object of a failed commit is deleted after the retention time, and one that is linked stays."""
 
     def moved(*_arguments: object, **_named: object) -> str:
         raise RefMoved("moved")
 
-    commit_files(far, wanted(far, repository, put("kept.bin", b"kept")))
+    commit_files(far, commit_request(far, repository, file_change("kept.bin", b"kept")))
     with monkeypatch.context() as patch:
         patch.setattr(ref_updates, "record", moved)
         with pytest.raises(HostingError):
-            commit_files(far, wanted(far, repository, put("x.bin", b"large")))
+            commit_files(far, commit_request(far, repository, file_change("x.bin", b"large")))
     assert key(b"large") in bucket.objects
     now = time.time()
     for content in (b"large", b"kept"):
@@ -125,7 +128,7 @@ def test_objects_left_by_a_failed_commit_are_deleted(
 
 
 def test_objects_are_deleted_only_by_the_installation_that_owns_the_bucket(far: App, bucket: Bucket) -> None:
-    """One that shares it by mistake, such as a copy of this one, would remove what it does not know."""
+    """An installation that shares the bucket by mistake, such as a restored copy, deletes nothing."""
     bucket.objects[key(b"left")] = b"left"
     bucket.written[key(b"left")] = time.time() - LATER
     bucket.objects["instance"] = b"another"
@@ -137,7 +140,7 @@ def test_objects_are_deleted_only_by_the_installation_that_owns_the_bucket(far: 
 
 
 def test_an_unavailable_bucket_does_not_fail_maintenance(far: App, bucket: Bucket) -> None:
-    """The log says why, and so does the doctor; nothing of a secret is in it."""
+    """The failure is logged without secrets, and it is a finding of the doctor."""
     stranger = msgspec.structs.replace(far.settings, s3_access_key=Secret("STRANGER"))
     refused = App.open(stranger)
     with capture_logs() as lines:
@@ -150,7 +153,7 @@ def test_an_unavailable_bucket_does_not_fail_maintenance(far: App, bucket: Bucke
 
 
 def test_an_object_being_uploaded_is_not_deleted(app: App) -> None:
-    """The store knows of it only when all bytes are there; the lease is held from before the first."""
+    """The lease of an upload protects an object that looks old, until the lease has expired."""
     bring(app, b"again")
     path = app.settings.data / object_key(name(b"again"))
     os.utime(path, (1, 1))
@@ -160,7 +163,7 @@ def test_an_object_being_uploaded_is_not_deleted(app: App) -> None:
 
 
 def test_an_upload_waits_for_a_deletion(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until it is over; when it does not end, they are told to come again."""
+    """An upload of an object that is being deleted waits for the deletion, or fails with advice to try again."""
     oid = name(b"again")
     assert lfs.claim_unlinked(app.database, [oid], seconds=60, now=time.time()) == [oid]
     assert lfs.claim_unlinked(app.database, [oid], seconds=60, now=time.time()) == []
@@ -176,7 +179,7 @@ def test_an_upload_waits_for_a_deletion(app: App, monkeypatch: pytest.MonkeyPatc
 
 
 def test_concurrent_deletion_and_upload_lose_no_object(app: App, repository: Repository) -> None:
-    """Whoever was told that an object is kept, and has linked it, has it."""
+    """An object that was uploaded and linked exists, while garbage collection runs all the time."""
     content = b"the same bytes again and again"
     oid, path = name(content), app.settings.data / object_key(name(content))
     path.parent.mkdir(parents=True)

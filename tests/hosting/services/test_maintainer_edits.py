@@ -1,4 +1,4 @@
-"""Pull requests from forks: who else may push to the head branch, updates from the base, and LFS objects."""
+"""Maintainer edits of pull requests from forks, updates from the base, and LFS objects."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -49,7 +49,10 @@ def bob(clients: ServiceClients, ada: httpx.Client) -> httpx.Client:
 def test_a_maintainer_of_the_base_commits_to_the_head_branch(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """To this branch alone, as long as the author allows it, may write there, and the pull request is open."""
+    """A maintainer of the base may commit to the head branch in the fork, and to no other branch.
+
+    That ends when the author withdraws the permission or closes the pull request; only the author may change it.
+    """
     eve = clients.user("eve")
     assert write(ada, "bob/ship", "fix", "mast.txt").status_code == 201
     assert write(ada, "bob/ship", "main", "mast.txt").status_code == 403
@@ -70,7 +73,7 @@ def test_a_maintainer_of_the_base_commits_to_the_head_branch(
 def test_only_writers_of_a_fork_allow_maintainer_edits(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """The author must be allowed to write to the fork."""
+    """The permission has an effect only while the author of the pull request may write to the fork."""
     assert bob.patch(PULL, json={"state": "closed"}).status_code == 201
     new = {"title": "Mine", "head": "bob:fix", "base": "main", "allow_maintainer_edit": True}
     assert ada.post("/repos/ada/ship/pulls", json=new).status_code == 201
@@ -90,7 +93,7 @@ def test_only_writers_of_a_fork_allow_maintainer_edits(
 def test_a_maintainer_pushes_to_the_head_branch(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client, tmp_path: Path
 ) -> None:
-    """And to no other ref, nor may they delete it."""
+    """A maintainer of the base pushes to no other ref of the fork and cannot delete the head branch."""
     del ada, bob
     fork = address(clients.service.url, "ada", PASSWORD, "bob/ship")
     git = Git(tmp_path / "work")
@@ -111,7 +114,7 @@ def test_a_maintainer_pushes_to_the_head_branch(
 def test_the_head_branch_of_a_fork_is_updated_from_the_base(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client, style: str
 ) -> None:
-    """By those who may write to it; the pull request shows it at once."""
+    """Those who may write to the head branch update it from the base, and the pull request has the new head."""
     assert write(ada, "ada/ship", "main", "new.txt").status_code == 201
     assert clients.user("eve").post(f"{PULL}/update").status_code == 403
     updated = bob.post(f"{PULL}/update", params={"style": style})
@@ -129,7 +132,10 @@ def test_the_head_branch_of_a_fork_is_updated_from_the_base(
 def test_a_merge_from_a_fork_brings_its_lfs_objects(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
-    """The base serves them, only those that the fork has, also those of earlier commits; so does an update."""
+    """A merge links the LFS objects of all merged commits to the base, if the fork has them.
+
+    An update from the base links the objects of the base to the fork.
+    """
     ship = find_repository(clients.database, "ada", "ship")
     fork = find_repository(clients.database, "bob", "ship")
     oids = [sha256(name).hexdigest() for name in (b"first", b"second", b"never uploaded", b"of the base")]

@@ -1,4 +1,4 @@
-"""Clearing away what has run out, and compacting repositories."""
+"""Maintenance: expired rows, LFS objects, compaction, garbage collection and local copies."""
 
 import os
 import time
@@ -34,7 +34,7 @@ def repository(app: App) -> Repository:
 
 
 def test_expired_rows_are_deleted(app: App) -> None:
-    """And what has not stays."""
+    """Expired sessions and login failures are deleted, and a session that is valid stays."""
     admin = accounts.find_user(app.database, "admin")
     old = sessions.start_session(app.database, admin, days=1, now=1_000_000_000)
     login_rate_limit.reserve_attempt(app.database, "ada", "192.0.2.1", limit=10, window=900, now=1_000_000_000)
@@ -46,8 +46,8 @@ def test_expired_rows_are_deleted(app: App) -> None:
     assert maintenance.clean(app) == maintenance.CleanupResult(0, 0, 0, 0)
 
 
-def test_deliveries_are_deleted_after_their_retention(app: App) -> None:
-    """And what happened that nobody still has to hear of."""
+def test_events_are_deleted_after_their_retention(app: App) -> None:
+    """An event without deliveries is deleted after seven days, and a newer one stays."""
     now = 2_000_000_000
     with app.database.write() as connection:
         connection.execute(delete(events))
@@ -59,7 +59,7 @@ def test_deliveries_are_deleted_after_their_retention(app: App) -> None:
 
 
 def large_file(app: App, oid: str, *, old: bool) -> Path:
-    """Put a large file where the store keeps it."""
+    """Write an LFS object to its path in the store."""
     path = app.settings.data / "lfs" / oid[:2] / oid[2:4] / oid
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"large")
@@ -69,7 +69,7 @@ def large_file(app: App, oid: str, *, old: bool) -> Path:
 
 
 def test_only_unused_lfs_objects_are_deleted(app: App, repository: Repository) -> None:
-    """Not those of a repository, not those just sent, and none while a backup is made."""
+    """LFS objects that are linked or new are not deleted, and none is deleted during a backup."""
     linked = large_file(app, "aa" * 32, old=True)
     lfs.link(app.database, repository, "aa" * 32, 5)
     new = large_file(app, "bb" * 32, old=False)
@@ -82,7 +82,7 @@ def test_only_unused_lfs_objects_are_deleted(app: App, repository: Repository) -
 
 
 def commits(app: App, repository: Repository, count: int) -> None:
-    """Commit a file some times."""
+    """Commit a file several times."""
     who = Signature("Ada", "ada@example.org", 1_700_000_000)
     for number in range(count):
         change = FileChange(operation="upload", path="b", content=FileContent(b"%d" % number))
@@ -102,13 +102,16 @@ def live_packs(app: App, repository: Repository) -> list[PackRow]:
 
 @pytest.fixture
 def few_packs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let four packs be many."""
+    """Lower the limit of packs to three."""
     monkeypatch.setattr(compaction, "MOST_PACKS", 3)
 
 
 @pytest.mark.usefixtures("few_packs")
 def test_repositories_with_many_packs_are_compacted(app: App, repository: Repository) -> None:
-    """Others are not; one that another machine compacts is left to it, and one that vanished is no error."""
+    """Repositories with few packs are not compacted, and one that another machine compacts is reported as busy.
+
+    A repository that does not exist is no error.
+    """
     seen: list[int] = []
     commits(app, repository, 2)
     assert maintenance.compact_all(app) == maintenance.CompactionResult((), (), ())
@@ -130,7 +133,7 @@ def test_repositories_with_many_packs_are_compacted(app: App, repository: Reposi
 @pytest.mark.usefixtures("few_packs")
 @pytest.mark.parametrize("work", ["compact", "collect"])
 def test_a_failed_compaction_does_not_stop_the_others(app: App, repository: Repository, work: str) -> None:
-    """It is named."""
+    """The result names the damaged repository as failed and the other one as compacted."""
     owner = repository.owner
     damaged = repositories.create(app, owner, owner, repositories.NewRepository(name="two"), {"a": b"b"})
     for target_repository in (repository, damaged):
@@ -145,7 +148,7 @@ def test_a_failed_compaction_does_not_stop_the_others(app: App, repository: Repo
 
 
 def test_garbage_is_deleted_after_its_retention(app: App, repository: Repository) -> None:
-    """What a ref led to meanwhile stays: somebody may want it back."""
+    """Commits that the ref log names are kept for the retention time, so that a ref can be restored."""
     first = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
     commits(app, repository, 1)
     second = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
@@ -169,7 +172,7 @@ def test_garbage_is_deleted_after_its_retention(app: App, repository: Repository
 def test_only_what_a_force_push_or_a_deletion_left_is_collected_on_schedule(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A repository that only grew is not packed again."""
+    """A repository that only grew is not packed again, and one that cannot be read is skipped."""
     first = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
     commits(app, repository, 2)
     grown = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
@@ -197,7 +200,7 @@ def test_only_what_a_force_push_or_a_deletion_left_is_collected_on_schedule(
 def test_replaced_packs_are_deleted_after_the_grace_period_and_not_while_a_backup_is_made(
     app: App, repository: Repository
 ) -> None:
-    """A backup may be about to read them, and so may another machine."""
+    """Another machine or a backup may still read packs that a compaction has replaced."""
     commits(app, repository, 3)
     maintenance.compact_all(app)
 
@@ -218,7 +221,7 @@ def test_replaced_packs_are_deleted_after_the_grace_period_and_not_while_a_backu
 
 
 def test_copies_are_evicted_down_to_the_size_of_the_setting(app: App, repository: Repository) -> None:
-    """None without a limit, and none that was used in the last minutes."""
+    """Without a limit no copy is evicted, and a copy that was just used is not evicted either."""
     app.copies.open(repository)
     state = app.folders.path(repository.id) / "holdfast-copy"
     app.settings = msgspec.structs.replace(app.settings, local_copies_mb=0)

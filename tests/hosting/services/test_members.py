@@ -1,4 +1,4 @@
-"""Members of organizations: who sees them, and who removes them."""
+"""Members of organizations: visibility and removal."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def guild(app: App, people: dict[str, Account]) -> Account:
 
 
 def test_other_users_see_public_members_only(app: App, people: dict[str, Account], guild: Account) -> None:
-    """A member decides who sees the membership; where nothing may be seen, there is no organization."""
+    """Members see all members; without access to the organization it is reported as not found."""
     ada, ben = Actor(people["ada"]), people["ben"]
     member, stranger = OrganizationAccess(guild, Mode.WRITE), OrganizationAccess(guild, Mode.READ)
     members.set_public(app, ada, member, people["ada"], is_public=True)
@@ -56,7 +56,7 @@ def test_other_users_see_public_members_only(app: App, people: dict[str, Account
 def test_only_owners_remove_members_and_one_owner_stays(
     app: App, people: dict[str, Account], guild: Account
 ) -> None:
-    """Members do not remove each other."""
+    """A member does not remove another one, and the last owner cannot be removed."""
     owner, member = OrganizationAccess(guild, Mode.OWNER), OrganizationAccess(guild, Mode.WRITE)
     with pytest.raises(LoginRequired):
         members.remove(app, ANONYMOUS, owner, people["ben"])
@@ -69,7 +69,7 @@ def test_only_owners_remove_members_and_one_owner_stays(
 
 
 def test_a_membership_is_published_by_the_member(app: App, people: dict[str, Account], guild: Account) -> None:
-    """Not by another one, and not by somebody who is no member."""
+    """A member does not publish the membership of another one, and a user who is no member publishes none."""
     member = OrganizationAccess(guild, Mode.WRITE)
     with pytest.raises(Forbidden) as excinfo:
         members.set_public(app, Actor(people["ada"]), member, people["ben"], is_public=True)

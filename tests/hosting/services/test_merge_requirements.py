@@ -1,4 +1,4 @@
-"""What a pull request still needs before it can be merged."""
+"""Merge requirements of pull requests: state, merge style, reviews, statuses and overrides."""
 
 import dataclasses
 from typing import Any
@@ -32,7 +32,7 @@ from tests.hosting.services.scenario import Scenario
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people, and a repository whose branch fix adds the file a to main, which the owner owns."""
+    """Create the users, and a repository whose branch fix adds the file a to main, which the owner owns."""
     owner, writer, reader = make_people(app.database, "ada", "bob", "eve")
     ship = repositories.create(app, owner, owner, NewRepository(name="ship"), {"b": b"b", "CODEOWNERS": b"a @ada"})
     let_in(app.database, ship, writer, WRITE)
@@ -76,7 +76,7 @@ def review(scenario: Scenario, pull: Issue, state: str) -> None:
 
 
 def test_writers_merge_where_no_rule_is(scenario: Scenario, pull: Issue) -> None:
-    """Readers do not."""
+    """Without a rule a writer may merge, and a reader lacks the permission."""
     assert unmet(scenario, pull) == {}
     assert unmet(scenario, pull, scenario.reader) == {"permission": "User not allowed to merge PR"}
 
@@ -92,13 +92,13 @@ def test_writers_merge_where_no_rule_is(scenario: Scenario, pull: Issue) -> None
 def test_the_state_of_a_pull_request_comes_before_everything_else(
     scenario: Scenario, pull: Issue, columns: dict[str, Any], requirement: MergeRequirement
 ) -> None:
-    """One reason is given, also to those who may not merge."""
+    """A merged, closed or draft pull request has this one reason, even for users who may not merge."""
     changed = type(pull)(**{name: columns.get(name, getattr(pull, name)) for name in pull.__dataclass_fields__})
     assert list(unmet(scenario, changed, scenario.reader)) == [requirement]
 
 
 def test_a_style_must_be_allowed(scenario: Scenario, pull: Issue) -> None:
-    """By default all but a manual merge are."""
+    """By default a repository allows every merge style but a manual merge, and its settings change that."""
     assert list(unmet(scenario, pull, style=MergeStyle.MANUALLY_MERGED)) == ["style"]
     declared = msgspec.json.decode(scenario.repository.declared, type=DeclaredSettings)
     assert allowed_styles(declared) == set(MergeStyle) - {MergeStyle.MANUALLY_MERGED}
@@ -107,7 +107,7 @@ def test_a_style_must_be_allowed(scenario: Scenario, pull: Issue) -> None:
 
 
 def test_reviews_are_required_by_a_rule(scenario: Scenario, pull: Issue) -> None:
-    """An approval meets the requirement, and a rejection is one against it."""
+    """An approval meets the requirement, and a rejection is another unmet one."""
     protect(scenario, required_approvals=1, block_on_rejected_reviews=True)
     assert unmet(scenario, pull) == {"approvals": "the pull request has 0 of 1 required approvals"}
     review(scenario, pull, "REQUEST_CHANGES")
@@ -117,7 +117,7 @@ def test_reviews_are_required_by_a_rule(scenario: Scenario, pull: Issue) -> None
 
 
 def test_statuses_are_required_by_a_rule(scenario: Scenario, pull: Issue) -> None:
-    """Missing, pending and failing ones are named."""
+    """The message names the missing, pending and failing statuses."""
     protect(scenario, enable_status_check=True, status_check_contexts=("build", "test", "lint"))
 
     def report(context: str, state: str) -> None:
@@ -151,13 +151,13 @@ def test_statuses_are_required_by_a_rule(scenario: Scenario, pull: Issue) -> Non
 def test_a_rule_keeps_writers_from_merging(
     scenario: Scenario, pull: Issue, rule: dict[str, Any], requirement: MergeRequirement, *, can_wait: bool
 ) -> None:
-    """Administrators may override what reviews, statuses and pushes can meet later."""
+    """Each rule is one unmet requirement, and `can_wait` says whether later events can meet it."""
     protect(scenario, **rule)
     assert [(one.requirement, one.can_wait) for one in find_unmet(scenario, pull)] == [(requirement, can_wait)]
 
 
 def test_a_manual_merge_needs_nothing_of_a_rule(scenario: Scenario, pull: Issue) -> None:
-    """It is made already; any other merge needs it."""
+    """A manual merge exists already and need not meet the rule, while any other merge has to."""
     protect(scenario, require_signed_commits=True)
     edit = RepositoryEdit(declared={"allow_manual_merge": True})
     edited = repositories.edit(*scenario.caller(scenario.owner), edit)
@@ -166,8 +166,8 @@ def test_a_manual_merge_needs_nothing_of_a_rule(scenario: Scenario, pull: Issue)
     assert list(unmet(scenario, pull)) == ["signed_commits"]
 
 
-def test_a_rejection_can_be_taken_back(scenario: Scenario, pull: Issue) -> None:
-    """Only a rule makes it a reason not to merge."""
+def test_a_merge_can_wait_for_a_rejection_to_be_withdrawn(scenario: Scenario, pull: Issue) -> None:
+    """Where a rule blocks rejected reviews, a rejection is a requirement that can still be met later."""
     review(scenario, pull, "REQUEST_CHANGES")
     protect(scenario, block_on_rejected_reviews=True)
     (one,) = find_unmet(scenario, pull)
@@ -175,7 +175,7 @@ def test_a_rejection_can_be_taken_back(scenario: Scenario, pull: Issue) -> None:
 
 
 def test_whoever_is_on_the_merge_allowlist_merges(scenario: Scenario, pull: Issue) -> None:
-    """Nobody else does, not even the owner; and the list does not stand in for write access."""
+    """The owner does not merge without being on the list, and a reader on the list still lacks write access."""
     protect(scenario, enable_merge_whitelist=True, merge_users=(scenario.writer.id, scenario.reader.id))
     assert unmet(scenario, pull) == {}
     assert list(unmet(scenario, pull, scenario.owner)) == ["permission"]
@@ -183,7 +183,7 @@ def test_whoever_is_on_the_merge_allowlist_merges(scenario: Scenario, pull: Issu
 
 
 def test_administrators_override_unless_the_rule_forbids_it(scenario: Scenario, pull: Issue) -> None:
-    """Whoever is on its bypass list may in any case."""
+    """A user on the bypass list of the rule may override it, even if administrators may not."""
 
     def may(user: Account) -> bool:
         app, _, target = scenario.caller(user)

@@ -1,4 +1,4 @@
-"""What a migration asks another service for: with credentials only there, within limits, at allowed addresses."""
+"""The HTTP client of migrations: credentials, limits, redirects and allowed hosts."""
 
 import time
 from dataclasses import replace
@@ -32,7 +32,7 @@ def open_client(app: App, url: str) -> MigrationClient:
 
 
 def test_credentials_are_sent_to_their_host_only(allow_local_addresses: App) -> None:
-    """Another port is another origin, also after a redirect; credentials of a header are kept."""
+    """Another port is another origin, also after a redirect; an explicit authorization header is sent anyway."""
     with http_stub({"/a": (200, b"a")}) as other, http_stub({"/a": (200, b"b")}) as home:
         client = open_client(allow_local_addresses, home.url)
         home.redirects["/away"] = f"{other.url}/a"
@@ -44,7 +44,7 @@ def test_credentials_are_sent_to_their_host_only(allow_local_addresses: App) -> 
 
 
 def test_files_are_limited_one_by_one_and_together(allow_local_addresses: App, tmp_path: Path) -> None:
-    """Whatever the other service said before."""
+    """A download is limited by `max_lfs_mb`, and all downloads of a migration by `migration_max_mb`."""
     large, small = b"x" * 1_048_577, b"y" * 1_000_000
     with http_stub({"/large": (200, large), "/small": (200, small)}) as stub:
         client = open_client(allow_local_addresses, stub.url)
@@ -60,7 +60,7 @@ def test_files_are_limited_one_by_one_and_together(allow_local_addresses: App, t
 def test_answers_time_and_redirects_are_limited(
     allow_local_addresses: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each by an error that says which limit it was."""
+    """The error names the limit that was exceeded or the status of the response."""
     monkeypatch.setattr(migration_client, "MOST_BYTES", 10)
     with http_stub({"/a": (200, b"x" * 11), "/missing": (404, b""), "/closed": (403, b"")}) as stub:
         stub.redirects["/round"] = f"{stub.url}/round"
@@ -79,7 +79,7 @@ def test_answers_time_and_redirects_are_limited(
 
 
 def test_no_other_host_is_contacted(app: App, allow_local_addresses: App, tmp_path: Path) -> None:
-    """Neither at first nor by a redirect."""
+    """A host that the settings do not allow is contacted neither directly nor after a redirect."""
     with http_stub({}) as stub:
         stub.redirects["/away"] = "http://127.0.0.2/x"
         for host, url in ((app, f"{stub.url}/a"), (allow_local_addresses, f"{stub.url}/away")):

@@ -1,4 +1,4 @@
-"""Release files and LFS objects are migrated from a second service, within the limits of the settings."""
+"""Migration of release assets and LFS objects."""
 
 import hashlib
 import json
@@ -122,7 +122,7 @@ def migrated(clients: ServiceClients, source: ServiceClients, **body: Any) -> ht
 
 
 def test_release_files_and_lfs_objects_are_the_same_afterwards(clients: ServiceClients, tmp_path: Path) -> None:
-    """Field by field and byte by byte, of a private repository of a second service."""
+    """All fields of releases and all bytes of files and LFS objects are those of the private source."""
     with second_service(tmp_path / "second") as source:
         ada = fill(source, tmp_path / "work")
         before = ada.get("/repos/ada/ship/releases").json()
@@ -139,7 +139,7 @@ def test_release_files_and_lfs_objects_are_the_same_afterwards(clients: ServiceC
 
 
 def test_files_are_imported_only_on_request(clients: ServiceClients, tmp_path: Path) -> None:
-    """Neither of releases nor of LFS."""
+    """A migration without the options `releases` and `lfs` imports neither releases nor LFS objects."""
     with second_service(tmp_path / "second") as source:
         fill(source, tmp_path / "work")
         assert migrated(clients, source).status_code == 201
@@ -148,7 +148,7 @@ def test_files_are_imported_only_on_request(clients: ServiceClients, tmp_path: P
 
 
 def test_more_than_the_settings_allow_ends_the_migration(clients: ServiceClients, tmp_path: Path) -> None:
-    """And leaves no repository."""
+    """A migration beyond `migration_max_mb` fails with status 422 and leaves no repository."""
     with second_service(tmp_path / "second") as source:
         ada = fill(source, tmp_path / "work")
         number = ada.get("/repos/ada/ship/releases").json()[0]["id"]
@@ -175,12 +175,12 @@ def ada(app: App) -> Account:
 
 @pytest.fixture
 def copy(app: App, ada: Account) -> Repository:
-    """Return a repository with a pointer and no object."""
+    """Create a repository with an LFS pointer whose object is missing."""
     return repositories.create(app, ada, ada, NewRepository(name="copy"), {"film.bin": POINTER.format()})
 
 
 def batch(stub: HttpStub, **response: Any) -> None:
-    """Let a stub answer about the object."""
+    """Set the response of a stub to LFS batch requests."""
     stub.answers["/octo/ship.git/info/lfs/objects/batch"] = (
         200,
         json.dumps({"transfer": "basic", "objects": [{"oid": OID, "size": len(LARGE), **response}]}).encode(),
@@ -198,7 +198,7 @@ def fetched(app: App, copy: Repository, stub: HttpStub) -> int:
 def test_an_object_elsewhere_is_fetched_without_the_credentials(
     allow_local_addresses: App, copy: Repository
 ) -> None:
-    """They belong to where the repository is."""
+    """The credentials of the repository are sent to its own host and not to the host of the object."""
     with http_stub({"/object": (200, LARGE)}) as other, http_stub({}) as stub:
         batch(stub, actions={"download": {"href": f"{other.url}/object", "header": {"X-Own": "1"}}})
         assert fetched(allow_local_addresses, copy, stub) == 1
@@ -224,7 +224,7 @@ def test_an_object_elsewhere_is_fetched_without_the_credentials(
 def test_an_object_that_cannot_be_downloaded_ends_the_migration(
     allow_local_addresses: App, copy: Repository, content: bytes, answer: dict[str, Any], reason: str
 ) -> None:
-    """In words of ours, and nothing is linked."""
+    """The error says why the object cannot be downloaded, and no object is linked to the repository."""
     with http_stub({"/object": (200, content)}) as stub:
         batch(stub, **{"actions": {"download": {"href": f"{stub.url}/object"}}, **answer})
         with pytest.raises(RemoteFailed, match=reason):
@@ -234,14 +234,17 @@ def test_an_object_that_cannot_be_downloaded_ends_the_migration(
 
 
 def test_an_object_that_the_other_service_lost_is_left_out(allow_local_addresses: App, copy: Repository) -> None:
-    """As it is there."""
+    """An object that the LFS batch API reports as missing (404) is skipped without an error."""
     with http_stub({}) as stub:
         batch(stub, error={"code": 404, "message": "gone"})
         assert fetched(allow_local_addresses, copy, stub) == 0
 
 
 def test_files_of_github_come_from_its_api(allow_local_addresses: App, ada: Account, copy: Repository) -> None:
-    """Which redirects to where they are, without the token; an upload that was not finished is left out."""
+    """The token is sent to the API of GitHub and not to the host it redirects to.
+
+    An asset whose upload was not finished is left out.
+    """
     start = "/api/v3/repos/octo/ship/releases"
     with http_stub({"/stored": (200, b"boat")}) as other, http_stub({}) as stub:
         stub.redirects[f"{start}/assets/7"] = f"{other.url}/stored"
@@ -271,7 +274,7 @@ def test_files_of_github_come_from_its_api(allow_local_addresses: App, ada: Acco
 def test_an_invalid_file_name_ends_the_import(
     allow_local_addresses: App, ada: Account, copy: Repository, name: str
 ) -> None:
-    """It is not stored."""
+    """An asset whose name is empty, a path or has a line break is an error."""
     start = "/api/v1/repos/octo/ship/releases"
     with http_stub({"/file": (200, b"boat")}) as stub:
         release = {"tag_name": "v1", "assets": [{"name": name, "browser_download_url": f"{stub.url}/file"}]}

@@ -1,4 +1,4 @@
-"""Import of issues and releases from the APIs of other services."""
+"""Migration of issues and releases from the APIs of other services."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +22,7 @@ from holdfast.secret import Secret
 from holdfast.server.app import build
 from holdfast.settings import Settings
 from tests.conftest import Service
-from tests.hosting.api.test_migrations import fill, migrated
+from tests.hosting.api.migration_helpers import migrate, push_sample_history
 from tests.hosting.api_clients import ServiceClients, open_clients
 from tests.hosting.services.http_stub import HttpStub, http_stub
 from tests.shared_server import SharedServer
@@ -56,10 +56,10 @@ def listed(client: httpx.Client, path: str) -> Any:
 def test_issues_and_releases_of_another_service_are_the_same_afterwards(
     clients: ServiceClients, tmp_path: Path
 ) -> None:
-    """Field by field, over the API of both, with the authors as text."""
+    """Both APIs return the same fields, and the names of foreign authors are kept as text."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "ship", "default_branch": "trunk"})
-    fill(clients, tmp_path)
+    push_sample_history(clients, tmp_path)
     ship = "/repos/ada/ship"
     label = ada.post(f"{ship}/labels", json={"name": "kind/leak", "color": "#aa0000", "exclusive": True}).json()[
         "id"
@@ -76,7 +76,7 @@ def test_issues_and_releases_of_another_service_are_the_same_afterwards(
     ada.post(f"{ship}/issues/1/dependencies", json={"index": 2})
     assert ada.post(f"{ship}/releases", json={"tag_name": "v1", "name": "One", "body": "New"}).status_code == 201
     given = {"service": "gitea", "issues": True, "labels": True, "milestones": True, "releases": True}
-    response = migrated(ada, clients, **given)
+    response = migrate(ada, clients, **given)
     assert response.status_code == 201, response.text
     assert (response.json()["open_issues_count"], response.json()["release_counter"]) == (2, 1)
     for path in ("labels", "milestones?state=all", "issues?state=all", "issues/comments", "releases"):
@@ -207,7 +207,7 @@ def rows_of(app: App, table: Table, *names: str) -> list[tuple[Any, ...]]:
 
 
 def test_responses_of_github_are_parsed(allow_local_addresses: App) -> None:
-    """A pull request becomes a closed issue; what belongs to other repositories is left out."""
+    """A pull request becomes a closed issue, and what belongs to other repositories is left out."""
     with http_stub(answers(GITHUB)) as stub:
         repository = imported(allow_local_addresses, stub)
     assert {request.authorization for request in stub.seen} == {"token t0ken"}
@@ -247,14 +247,14 @@ def test_responses_of_github_are_parsed(allow_local_addresses: App) -> None:
 def test_a_response_that_is_not_a_list_ends_the_import(
     allow_local_addresses: App, damaged: tuple[int, bytes]
 ) -> None:
-    """In words that do not repeat it."""
+    """A response that is no list of records is reported as a failure of the other service."""
     given = {**answers(GITHUB), "/api/v3/repos/octo/ship/labels?page=1&per_page=100": damaged}
     with http_stub(given) as stub, pytest.raises(RemoteFailed, match="the API of the other service"):
         imported(allow_local_addresses, stub)
 
 
 def test_an_api_at_an_address_that_is_not_allowed_is_not_read(app: App) -> None:
-    """The same setting decides as for git."""
+    """The setting `migration_allowed_hosts` applies to the API as it does to git."""
     with http_stub(answers(GITHUB)) as stub, pytest.raises(RemoteFailed, match="migration_allowed_hosts"):
         imported(app, stub)
     assert stub.seen == []

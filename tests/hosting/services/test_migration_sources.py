@@ -1,4 +1,4 @@
-"""The APIs that issues and releases are migrated from."""
+"""The APIs of other services, as migrations read them."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def allow_local_addresses(app: App) -> App:
 
 @pytest.fixture
 def stub() -> Iterator[HttpStub]:
-    """Run a service that has nothing."""
+    """Run an HTTP stub without responses."""
     with http_stub({}) as running:
         yield running
 
@@ -57,21 +57,24 @@ def source(app: App, url: str, service: SourceService = "gitea", token: str = "t
 def test_the_api_is_found_by_the_address_to_clone_from(
     app: App, service: SourceService, url: str, api: str
 ) -> None:
-    """Each service has it in its own place."""
+    """The API of Gitea is below the clone URL, and that of GitHub has a host or path of its own."""
     api_source = source(app, url, service)
     assert (api_source.url.url, api_source.full_name) == (api, "ada/ship")
 
 
 @on_sqlite
 def test_an_address_without_a_repository_is_refused(app: App) -> None:
-    """Before anything is asked for."""
+    """A URL whose path has no owner and repository is refused."""
     with pytest.raises(RemoteFailed, match="names no owner and repository"):
         source(app, "https://x.example/ship.git")
 
 
 @on_sqlite
 def test_lists_are_read_page_by_page(allow_local_addresses: App, stub: HttpStub) -> None:
-    """Until one is empty, which may be null; with the token, or else the credentials of the address."""
+    """Pages are read until one is empty or null.
+
+    Requests have the token, or the credentials of the URL if there is no token.
+    """
     path = "/api/v1/repos/ada/ship/labels"
     stub.answers[f"{path}?page=1&limit=50"] = (200, b'[{"name": "bug", "color": "f00"}, {"name": "idea"}]')
     stub.answers[f"{path}?page=2&limit=50"] = (200, b'[{"name": "late", "other": 1}]')
@@ -89,7 +92,7 @@ def test_lists_are_read_page_by_page(allow_local_addresses: App, stub: HttpStub)
 def test_a_response_of_another_shape_is_an_error(
     allow_local_addresses: App, stub: HttpStub, answer: bytes
 ) -> None:
-    """Nothing of it is part of the message."""
+    """A response that is no list of labels, or no JSON, is an error."""
     stub.answers["/api/v1/repos/ada/ship/labels"] = (200, answer)
     with pytest.raises(RemoteFailed, match="something else than expected"):
         list(source(allow_local_addresses, f"{stub.url}/ada/ship").labels())
@@ -97,7 +100,7 @@ def test_a_response_of_another_shape_is_an_error(
 
 @on_sqlite
 def test_pull_requests_are_left_out_unless_asked_for(allow_local_addresses: App, stub: HttpStub) -> None:
-    """GitHub lists them among the issues, whatever it is asked for."""
+    """GitHub always lists pull requests among the issues, so they are filtered here."""
     path = "/api/v3/repos/ada/ship/issues"
     listed = [{"number": 1, "title": "i"}, {"number": 2, "title": "p", "pull_request": {}}]
     query = "state=all&sort=created&direction=asc&page={}&per_page=100"
@@ -110,7 +113,7 @@ def test_pull_requests_are_left_out_unless_asked_for(allow_local_addresses: App,
 
 @on_sqlite
 def test_only_blockers_of_the_same_repository_are_listed(allow_local_addresses: App, stub: HttpStub) -> None:
-    """Their numbers mean nothing elsewhere."""
+    """Blockers of other repositories are left out, because their numbers belong to other issues."""
     path = "/api/v1/repos/ada/ship/issues/7/dependencies"
     listed = [
         {"number": 1, "repository": {"full_name": "Ada/Ship"}},
@@ -124,14 +127,14 @@ def test_only_blockers_of_the_same_repository_are_listed(allow_local_addresses: 
 
 
 def test_a_comment_knows_its_issue_by_the_end_of_an_address() -> None:
-    """Anything else than a number is none."""
+    """A URL that does not end with a valid issue number has the number 0."""
     for url, number in (("https://x/issues/12", 12), ("https://x/issues/", 0), ("https://x/1234567890", 0)):
         assert SourceComment(issue_url=url).number == number
     assert SourceComment(pull_request_url="https://x/pulls/3").number == 3
 
 
 def test_empty_times_and_states_are_none() -> None:
-    """The year 1 is how Go writes no time."""
+    """The year 1 is the zero time of Go and counts as no time; an asset without a state is complete."""
     assert seconds_of(None) == seconds_of(datetime(1, 1, 1, tzinfo=UTC)) == 0
     assert seconds_of(datetime(1970, 1, 2, tzinfo=UTC)) == seconds_of(datetime(1970, 1, 2)) == 86_400  # noqa: DTZ001
     assert [SourceAsset(name="a", state=state).is_whole for state in ("", "uploaded", "new")] == [

@@ -1,4 +1,4 @@
-"""Milestones are changed by those who may write issues."""
+"""Milestones: permissions and validation."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -16,12 +16,12 @@ SEASON = NewMilestone(title="Season", due_on=datetime(2030, 1, 1, tzinfo=UTC))
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
 def test_a_milestone_is_created_edited_and_closed(scenario: Scenario) -> None:
-    """What an edit does not name stays, and a due date can be removed."""
+    """Fields that an edit does not have stay, and a due date can be removed."""
     writer = scenario.caller(scenario.writer)
     milestone = milestones.create(*writer, SEASON)
     closed = milestones.edit(*writer, milestone, MilestoneEdit(is_closed=True))
@@ -31,7 +31,7 @@ def test_a_milestone_is_created_edited_and_closed(scenario: Scenario) -> None:
 
 
 def test_only_those_who_may_write_issues_change_milestones(scenario: Scenario) -> None:
-    """Whoever calls the service: there is no guard before it."""
+    """The service itself refuses readers, anonymous users and archived repositories."""
     milestone = milestones.create(*scenario.caller(scenario.writer), SEASON)
     reader, nobody = scenario.caller(scenario.reader), scenario.caller(None)
     calls: list[Callable[[Caller], object]] = [
@@ -49,7 +49,7 @@ def test_only_those_who_may_write_issues_change_milestones(scenario: Scenario) -
 
 
 def test_a_title_and_a_due_date_are_validated(scenario: Scenario) -> None:
-    """The error names the field."""
+    """The error for an invalid title or due date names the field."""
     writer = scenario.caller(scenario.writer)
     for new, violation in (
         (NewMilestone(title=" "), ("Title", Violation.REQUIRED)),

@@ -1,4 +1,4 @@
-"""Notifications of the acting user: counted, and read by opening what they are about."""
+"""Notification threads of a user: counts and read states."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.hosting.services.scenario import Scenario, make_scenario
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
@@ -25,7 +25,7 @@ def leak(scenario: Scenario) -> Issue:
 
 
 def test_unread_threads_are_counted_until_the_issue_is_opened(scenario: Scenario, leak: Issue) -> None:
-    """Of the user alone; visitors have none, and reading as a visitor changes nothing."""
+    """Only the user who opens the issue marks it as read; other users and anonymous ones change nothing."""
     app, bob, eve = scenario.app, Actor(scenario.writer), Actor(scenario.reader)
     notifications.read_issue(app, ANONYMOUS, leak)
     notifications.read_issue(app, eve, leak)
@@ -37,7 +37,7 @@ def test_unread_threads_are_counted_until_the_issue_is_opened(scenario: Scenario
 
 
 def test_a_thread_is_marked_and_returned_as_it_is_then(scenario: Scenario, leak: Issue) -> None:
-    """With a status there is; what had it already is not returned as changed."""
+    """An unknown status is refused, and a thread that has the status already is not returned as changed."""
     app, bob = scenario.app, Actor(scenario.writer)
     (thread,), total = notifications.list_threads(app, bob, NotificationFilter(), skip=0, limit=5)
     assert total == 1
@@ -55,7 +55,7 @@ def test_a_thread_is_marked_and_returned_as_it_is_then(scenario: Scenario, leak:
 
 
 def test_a_visitor_has_no_threads(scenario: Scenario) -> None:
-    """Neither to list nor to mark."""
+    """Anonymous users have to log in to list, count, find or mark notifications."""
     for call in (
         lambda: notifications.list_threads(scenario.app, ANONYMOUS, NotificationFilter(), skip=0, limit=5),
         lambda: notifications.count_unread(scenario.app, ANONYMOUS),
@@ -70,7 +70,7 @@ def test_a_visitor_has_no_threads(scenario: Scenario) -> None:
 
 
 def test_a_transfer_waits_and_its_thread_is_read_with_it(scenario: Scenario) -> None:
-    """By who sees the transfers that wait for them."""
+    """Only the new owner has the pending transfer, and reading the transfers marks the notification as read."""
     app, bob = scenario.app, Actor(scenario.writer)
     transfers.start(*scenario.caller(scenario.owner), "bob")
     assert [waiting_transfer.name for waiting_transfer in transfers.list_waiting(app, bob)] == ["ship"]

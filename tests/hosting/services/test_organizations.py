@@ -1,4 +1,4 @@
-"""Organizations are created by users who may, and changed by their owners."""
+"""Organizations: permissions, edits, visibility and deletion."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ def guild(app: App, ada: Account) -> Account:
 
 
 def test_who_may_not_create_organizations_is_refused(app: App, ada: Account) -> None:
-    """Neither for themselves nor, unless they are an administrator, for others."""
+    """A user without the permission creates no organization; an administrator creates one for another user."""
     closed = accounts.create_user(app.database, "ben", Secret("correct horse"), may_create_organizations=False)
     wanted = NewOrganization(name="guild")
     with pytest.raises(LoginRequired):
@@ -56,7 +56,7 @@ def test_who_may_not_create_organizations_is_refused(app: App, ada: Account) -> 
 
 
 def test_only_owners_change_an_organization(app: App, ada: Account, guild: Account) -> None:
-    """Members do not."""
+    """Members do not edit, rename or delete it, and anonymous users have to log in."""
     member = OrganizationAccess(guild, Mode.WRITE)
     refused: tuple[Callable[[Actor], object], ...] = (
         lambda actor: organizations.edit(app, actor, member, OrganizationEdit(full_name="x")),
@@ -73,7 +73,7 @@ def test_only_owners_change_an_organization(app: App, ada: Account, guild: Accou
 
 
 def test_an_edit_keeps_what_is_not_given(app: App, ada: Account, guild: Account) -> None:
-    """An empty visibility too; what is invalid changes nothing."""
+    """An empty visibility changes nothing, and invalid values and names are refused."""
     owner = OrganizationAccess(guild, Mode.OWNER)
     edited = organizations.edit(app, Actor(ada), owner, OrganizationEdit(full_name="Guild", visibility=""))
     assert (edited.full_name, edited.visibility) == ("Guild", "private")
@@ -89,7 +89,7 @@ def test_an_edit_keeps_what_is_not_given(app: App, ada: Account, guild: Account)
 
 
 def test_an_organization_is_listed_for_those_who_may_see_it(app: App, ada: Account, guild: Account) -> None:
-    """A private one for its members only."""
+    """A private organization is listed for its members only."""
     listed = {
         actor.user and actor.user.name: organizations.list_organizations(app, actor, skip=0, limit=9)[1]
         for actor in (ANONYMOUS, Actor(ada))
@@ -100,7 +100,7 @@ def test_an_organization_is_listed_for_those_who_may_see_it(app: App, ada: Accou
 
 
 def test_an_organization_with_repositories_stays(app: App, ada: Account, guild: Account) -> None:
-    """Until they are deleted."""
+    """An organization can be deleted only after its repositories are deleted."""
     owner = OrganizationAccess(guild, Mode.OWNER)
     ship = repositories.create(app, guild, ada, NewRepository(name="ship"))
     with pytest.raises(OrganizationInUse, match="still owns a repository"):

@@ -55,7 +55,7 @@ def verify(
 
 
 def test_a_passkey_identifies_its_user(app: App, ada: Account) -> None:
-    """A response is accepted once."""
+    """A response is accepted once, and a new one afterwards."""
     key, _ = add_passkey(app, ada)
     response = key.get(request_options(app))
     assert verify(app, response) == ada
@@ -66,7 +66,10 @@ def test_a_passkey_identifies_its_user(app: App, ada: Account) -> None:
 
 @pytest.mark.parametrize("purpose", [ChallengePurpose.SECOND_FACTOR, ChallengePurpose.CONFIRMATION])
 def test_a_user_is_offered_their_own_passkeys(app: App, ada: Account, purpose: ChallengePurpose) -> None:
-    """Presence suffices; a passkey of another user is refused, and so is a user without any."""
+    """As a second factor, user presence is enough, and passkeys of other users are refused.
+
+    A user without passkeys gets no challenge.
+    """
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
     with pytest.raises(PasskeyRefused):
         request_options(app, purpose, ada)
@@ -85,7 +88,7 @@ def test_a_user_is_offered_their_own_passkeys(app: App, ada: Account, purpose: C
 
 
 def test_a_challenge_is_for_one_purpose_one_user_and_a_short_time(app: App, ada: Account) -> None:
-    """Whoever phishes a signature for one thing has none for another."""
+    """A signature for one purpose or user is refused for another, and after the lifetime of its challenge."""
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
     key, _ = add_passkey(app, ada)
     add_passkey(app, eve)
@@ -105,7 +108,10 @@ def test_a_challenge_is_for_one_purpose_one_user_and_a_short_time(app: App, ada:
 
 
 def test_a_response_that_is_not_of_the_passkey_is_refused(app: App, ada: Account) -> None:
-    """Its challenge is consumed; another user handle, or none where it is all there is, is refused too."""
+    """A failed response uses up its challenge.
+
+    Another user handle is refused, and so is a missing one for a login without a user name.
+    """
     key, _ = add_passkey(app, ada)
     stranger = SoftwareAuthenticator(credential_id=key.credential_id, user_handle=key.user_handle)
     response = stranger.get(request_options(app))
@@ -131,7 +137,10 @@ def test_a_response_that_is_not_of_the_passkey_is_refused(app: App, ada: Account
 
 
 def test_a_counter_that_goes_backwards_is_refused_and_logged(app: App, ada: Account) -> None:
-    """Only after the signature was right, so that nobody fills the log; the passkey works again above it."""
+    """A reversed counter is logged only after the signature was verified, so that nobody can fill the log.
+
+    The original passkey, whose counter is higher, works afterwards.
+    """
     key, _ = add_passkey(app, ada, key=SoftwareAuthenticator(counter=10))
     assert verify(app, key.get(request_options(app))) == ada
     copy = SoftwareAuthenticator(
@@ -153,7 +162,7 @@ def test_a_counter_that_goes_backwards_is_refused_and_logged(app: App, ada: Acco
 
 
 def test_challenges_are_limited_for_each_address(app: App, ada: Account) -> None:
-    """Those that were answered do not count; other addresses and later times are free."""
+    """Answered challenges do not count, other addresses are not affected, and expired ones are deleted."""
     key, _ = add_passkey(app, ada)
     limit = app.settings.login_failures * 10
     assert verify(app, key.get(request_options(app))) == ada

@@ -1,4 +1,4 @@
-"""The passkeys of a user: adding, renaming and removing them, beside the authenticator app."""
+"""Passkeys of users: add, rename and remove."""
 
 import json
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def ada(app: App) -> Account:
 
 
 def proof(app: App, user: Account, key: SoftwareAuthenticator) -> PasskeyProof:
-    """Confirm a change with a passkey."""
+    """Return the proof of a passkey that confirms a change."""
     return PasskeyProof(PARTY, key.get(passkeys.confirmation_options(app, Actor(user), PARTY, "")))
 
 
@@ -51,7 +51,10 @@ def passkey_names(app: App, user: Account) -> list[str]:
 
 
 def test_the_first_passkey_enables_two_factor_authentication(app: App, ada: Account) -> None:
-    """With recovery codes, which stay when more are added, and which log in as those of the app do."""
+    """The first passkey comes with ten recovery codes; further passkeys and the app bring no new ones.
+
+    A recovery code is accepted as one of the app would be.
+    """
     key, codes = add_passkey(app, ada, "  My \0 phone ")
     assert len(codes) == 10
     assert passkey_names(app, ada) == ["My phone"]
@@ -78,7 +81,7 @@ def test_the_first_passkey_enables_two_factor_authentication(app: App, ada: Acco
 
 
 def test_a_passkey_beside_an_app_brings_no_recovery_codes(app: App, ada: Account) -> None:
-    """Then a passkey brings no codes, and the app can be removed with the passkey."""
+    """The recovery codes of the app stay, and a passkey can confirm the removal of the app."""
     secret = two_factor.begin(app, Actor(ada, by_password=True), "").secret
     assert two_factor.confirm(app, Actor(ada), Secret(pyotp.TOTP(secret).at(int(NOW))), now=NOW)
     key, codes = add_passkey(app, ada)
@@ -92,7 +95,7 @@ def test_a_passkey_beside_an_app_brings_no_recovery_codes(app: App, ada: Account
 
 
 def test_a_challenge_is_for_the_user_who_gave_their_password(app: App, ada: Account) -> None:
-    """It adds one passkey, and is of no use to another user."""
+    """A challenge adds one passkey of its user within its lifetime, and confirmations cannot be used for it."""
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
     key = SoftwareAuthenticator()
     response = key.create(passkeys.creation_options(app, Actor(ada, by_password=True), PARTY, ""))
@@ -116,7 +119,7 @@ def test_a_challenge_is_for_the_user_who_gave_their_password(app: App, ada: Acco
 
 
 def test_a_user_has_a_limited_number_of_passkeys(app: App, ada: Account) -> None:
-    """The browser is not even asked for one more."""
+    """At the limit no options for the creation of another passkey are returned."""
     for number in range(passkeys.MOST):
         add_passkey(app, ada, f"Key {number}")
     asked = passkeys.confirmation_options(app, Actor(ada), PARTY, "")
@@ -126,7 +129,10 @@ def test_a_user_has_a_limited_number_of_passkeys(app: App, ada: Account) -> None
 
 
 def test_a_passkey_is_renamed_and_removed_by_its_user(app: App, ada: Account) -> None:
-    """With the password, and a code or a passkey; the last one disables two-factor authentication."""
+    """Removing a passkey needs a recovery code or a signature of a passkey of the same user.
+
+    Removing the last one disables two-factor authentication.
+    """
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
     key, codes = add_passkey(app, ada)
     other, _ = add_passkey(app, ada, "Key")
@@ -156,7 +162,10 @@ def test_a_passkey_is_renamed_and_removed_by_its_user(app: App, ada: Account) ->
 
 
 def test_users_change_their_passkeys_in_person_and_with_their_password(app: App, ada: Account) -> None:
-    """A token or an administrator who acts as them does not; administrators remove all at once."""
+    """Tokens and administrators who impersonate the user are refused.
+
+    The operator removes all passkeys together with two-factor authentication.
+    """
     token, _ = tokens.create_token(app.database, ada, "ci", ("all",))
     admin = accounts.find_user(app.database, "admin")
     key, _ = add_passkey(app, ada)

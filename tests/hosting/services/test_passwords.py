@@ -1,4 +1,4 @@
-"""Passwords, checked in one place."""
+"""Password checks: rate limits, length limits and e-mail addresses."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,7 +17,7 @@ from tests.conftest import ADMIN_PASSWORD
 
 
 def test_wrong_passwords_are_rate_limited(database: Database, settings: Settings) -> None:
-    """From one address; the right password clears the count."""
+    """After ten wrong passwords from one address even the right one is refused; a login resets the count."""
     right, wrong = Secret(ADMIN_PASSWORD), Secret("wrong")
     for _ in range(9):
         assert passwords.check(database, settings, "admin", wrong, "192.0.2.1") is None
@@ -37,7 +37,7 @@ def test_wrong_passwords_are_rate_limited(database: Database, settings: Settings
 def test_guesses_at_once_are_counted_before_they_are_hashed(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No more passwords are hashed than the limit, and a password that is right is not told beyond it."""
+    """Of thirty concurrent guesses only as many are hashed as the limit allows."""
     hashed: list[str] = []
     verify = accounts.verify
     monkeypatch.setattr(accounts, "hashing", HashLimiter(8, queue_length=100))
@@ -60,7 +60,7 @@ def test_guesses_at_once_are_counted_before_they_are_hashed(
 
 
 def test_a_correct_password_is_not_counted(database: Database, settings: Settings) -> None:
-    """However often it comes."""
+    """Any number of logins with the right password does not reach the rate limit."""
     for _ in range(3 * settings.login_failures):
         assert passwords.check(database, settings, "admin", Secret(ADMIN_PASSWORD), "192.0.2.1") is not None
 
@@ -68,7 +68,7 @@ def test_a_correct_password_is_not_counted(database: Database, settings: Setting
 def test_a_busy_password_pool_is_not_counted_as_a_guess(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their attempt is given back."""
+    """Attempts that fail because the hash limiter is busy do not reach the rate limit."""
     busy = HashLimiter(1, timeout=0)
     monkeypatch.setattr(accounts, "hashing", busy)
     with busy.slot():
@@ -79,7 +79,7 @@ def test_a_busy_password_pool_is_not_counted_as_a_guess(
 
 
 def test_a_very_long_name_or_password_matches_no_user(database: Database, settings: Settings) -> None:
-    """And is not worth counting."""
+    """Names and passwords over the length limit do not match and do not count as guesses."""
     longest = "a" * passwords.LONGEST
     assert passwords.is_too_long(longest, Secret(longest)) is False
     assert passwords.is_too_long(longest + "a", Secret("x")) is True
@@ -90,7 +90,7 @@ def test_a_very_long_name_or_password_matches_no_user(database: Database, settin
 
 
 def test_a_user_confirms_their_password(app: App) -> None:
-    """Then the actor counts as one who gave it; another password is refused, and so is a token."""
+    """The actor then counts as confirmed by password; a wrong password and anonymous users are refused."""
     admin = Actor(accounts.find_user(app.database, "admin"))
     assert passwords.confirm(app, admin, Secret(ADMIN_PASSWORD), "192.0.2.1").by_password
     with pytest.raises(WrongPassword):
@@ -100,7 +100,10 @@ def test_a_user_confirms_their_password(app: App) -> None:
 
 
 def test_an_email_address_identifies_its_only_user(database: Database) -> None:
-    """As the main address or beside it, in any case; one of two users, or of nobody, stands for none."""
+    """A main or further e-mail address, in any letter case, is replaced by the name of its user.
+
+    An address of two users, or of none, is left as it is.
+    """
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="Ada@example.org")
     for name in ("bob", "eve"):
         accounts.create_user(database, name, Secret("a-password-for-tests"), email="shared@example.org")

@@ -1,4 +1,4 @@
-"""Patches committed through the API."""
+"""Commits of patches."""
 
 from base64 import b64encode
 
@@ -23,7 +23,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 
 def test_a_patch_is_committed_to_its_branch(ada: httpx.Client) -> None:
-    """With the message, the author and the new branch that were asked for."""
+    """The commit has the message, author and new branch of the request."""
     removal = "diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-bee\n"
     options = {
         "message": "Patch it",
@@ -44,7 +44,7 @@ def test_a_patch_is_committed_to_its_branch(ada: httpx.Client) -> None:
 
 
 def test_a_patch_that_cannot_be_committed_changes_nothing(ada: httpx.Client) -> None:
-    """It does not apply, names no branch, or its branch is protected."""
+    """A patch that does not apply, is empty, names an unknown branch or changes a protected file is refused."""
     wrong = PATCH.replace("one", "eins")
     assert ada.post(URL, json={"content": wrong}).status_code == 422
     assert ada.post(URL, json={"content": ""}).status_code == 422
@@ -61,7 +61,7 @@ def test_a_patch_that_cannot_be_committed_changes_nothing(ada: httpx.Client) -> 
 
 
 def test_a_patch_can_be_the_first_commit(clients: ServiceClients) -> None:
-    """And a dry run makes none."""
+    """A patch is committed to an empty repository, and a dry run leaves the repository empty."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     patch = "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+new\n"

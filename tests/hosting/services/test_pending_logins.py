@@ -1,4 +1,4 @@
-"""What a browser keeps between the password and the code."""
+"""Signed tokens of logins that wait for the second factor."""
 
 import base64
 
@@ -20,14 +20,14 @@ def ada(app: App) -> Account:
 
 
 def test_a_token_names_its_user_until_it_expires(app: App, ada: Account) -> None:
-    """Ten minutes later the password is asked for again."""
+    """A token is valid until its lifetime has passed and then has no user."""
     token = pending_logins.create(app, ada, now=1000)
     assert pending_logins.user_of(app, token, now=1000 + pending_logins.LIFETIME) == ada
     assert pending_logins.user_of(app, token, now=1001 + pending_logins.LIFETIME) is None
 
 
 def test_a_new_password_invalidates_a_token(app: App, ada: Account) -> None:
-    """And so do a new name and the deletion of the user."""
+    """A token from before the change of the password is invalid, and so is one of a deleted user."""
     tokens = [pending_logins.create(app, ada)]
     accounts.set_password(app.database, "ada", Secret("another password"))
     tokens.append(pending_logins.create(app, ada))
@@ -38,7 +38,7 @@ def test_a_new_password_invalidates_a_token(app: App, ada: Account) -> None:
 
 
 def test_a_forged_token_is_refused(app: App, ada: Account) -> None:
-    """Whatever it is."""
+    """Malformed tokens and tokens with changed content or signature have no user."""
     token = pending_logins.create(app, ada).reveal()
     content, _, signature = token.partition(".")
     other = base64.urlsafe_b64encode(base64.urlsafe_b64decode(content).replace(b"ada", b"eve")).decode()

@@ -1,4 +1,4 @@
-"""The head of a pull request follows its branch, and stays when the branch is deleted."""
+"""Head refs of pull requests, and deleted and renamed branches."""
 
 import pytest
 
@@ -17,7 +17,7 @@ FIX = IssueDraft(title="Stop the leak")
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people, and a repository with the branches main, fix and other."""
+    """Create the users, and a repository with the branches main, fix and other."""
     created_scenario = make_scenario(app)
     add_commit(app.database, created_scenario.repository, "main", "fix", "other")
     return created_scenario
@@ -34,7 +34,7 @@ def current(scenario: Scenario, issue: Issue) -> Issue:
 
 
 def head_of(scenario: Scenario, issue: Issue) -> str | None:
-    """Return where the ref of a pull request is."""
+    """Return the commit that the head ref of a pull request points to."""
     return repository_log.find_ref(scenario.app.database, scenario.repository.id, f"refs/pull/{issue.number}/head")
 
 
@@ -43,8 +43,8 @@ def entries(scenario: Scenario, issue: Issue) -> list[comments.Comment]:
     return comments.entries_of(scenario.app.database, issue, plain=False, skip=0, limit=50)[0]
 
 
-def test_the_ref_is_made_with_the_pull_request_and_goes_with_it(scenario: Scenario) -> None:
-    """It is at the head, in the log of the repository."""
+def test_the_ref_of_a_pull_request_stays_when_its_branch_is_deleted(scenario: Scenario) -> None:
+    """It points to the head commit before and after."""
     issue = open_pull(scenario)
     assert head_of(scenario, issue) == issue.head_sha
     branches.delete(*scenario.caller(scenario.writer), "fix")
@@ -52,7 +52,7 @@ def test_the_ref_is_made_with_the_pull_request_and_goes_with_it(scenario: Scenar
 
 
 def test_a_deleted_head_or_base_closes_the_pull_request(scenario: Scenario) -> None:
-    """On behalf of who deleted the branch."""
+    """The timeline names the user who deleted the branch as the one who closed the pull request."""
     single_issue, two = open_pull(scenario), open_pull(scenario, "main", "other")
     for branch in ("fix", "other"):
         branches.delete(*scenario.caller(scenario.writer), branch)
@@ -62,7 +62,7 @@ def test_a_deleted_head_or_base_closes_the_pull_request(scenario: Scenario) -> N
 
 
 def test_a_merged_pull_request_is_not_opened_again(scenario: Scenario) -> None:
-    """It stays closed."""
+    """A merged pull request stays closed, and it is found by its merge commit."""
     issue = open_pull(scenario)
     writer = scenario.caller(scenario.writer)
     closed = pulls.edit(*writer, issue, IssueEdit(state="closed"))
@@ -77,7 +77,7 @@ def test_a_merged_pull_request_is_not_opened_again(scenario: Scenario) -> None:
 
 
 def test_a_renamed_branch_takes_its_pull_requests_along(scenario: Scenario) -> None:
-    """Both as head and as base."""
+    """Pull requests with the branch as head or base have its new name and stay open."""
     single_issue, two = open_pull(scenario), open_pull(scenario, "main", "other")
     writer = scenario.caller(scenario.writer)
     branches.rename(*writer, "fix", "repair")

@@ -1,4 +1,4 @@
-"""Pull requests are for two branches that exist."""
+"""Pull requests: permissions and validation of branches."""
 
 import pytest
 
@@ -23,14 +23,14 @@ FIX = IssueDraft(title="Stop the leak")
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people, and a repository with the branches main, fix and other."""
+    """Create the users, and a repository with the branches main, fix and other."""
     created_scenario = make_scenario(app)
     add_commit(app.database, created_scenario.repository, "main", "fix", "other")
     return created_scenario
 
 
 def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scenario) -> None:
-    """The new base must exist."""
+    """A reader may not change the base, and a new base must exist."""
     reader, writer = scenario.caller(scenario.reader), scenario.caller(scenario.writer)
     created_issue = pulls.create(*reader, FIX, head="ada:fix", base="main")
     assert (created_issue.is_pull, created_issue.head_branch, created_issue.base_branch) == (True, "fix", "main")
@@ -46,7 +46,7 @@ def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scen
 
 
 def test_opening_a_pull_request_requires_read_access(scenario: Scenario) -> None:
-    """Nor in an archived repository."""
+    """Anonymous users, users who cannot read the code, and owners of archived repositories open none."""
     with pytest.raises(LoginRequired):
         pulls.create(*scenario.caller(None), FIX, head="fix", base="main")
     app, actor, _ = scenario.caller(scenario.reader)
@@ -57,7 +57,7 @@ def test_opening_a_pull_request_requires_read_access(scenario: Scenario) -> None
 
 
 def test_the_branches_are_validated(scenario: Scenario) -> None:
-    """Two branches of the same repository."""
+    """Empty, invalid and unknown heads, heads of other owners, and the base as its own head are refused."""
     reader = scenario.caller(scenario.reader)
     for head, error in (
         ("", InvalidField),

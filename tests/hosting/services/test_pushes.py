@@ -1,4 +1,4 @@
-"""Pushes: which refs are rejected and why, and packs that are not what git would send."""
+"""Pushes: rejected refs and their reasons, incomplete packs and missing LFS objects."""
 
 import shutil
 import subprocess
@@ -55,7 +55,7 @@ def push(clients: ServiceClients, ref: str, target: str, pack: bytes) -> bytes:
 
 
 def delete_packs_after(clients: ServiceClients, repository: Repository, version: int) -> None:
-    """Delete packs from the log, as garbage collection on another machine does: the local copy has them still."""
+    """Delete packs from the log as garbage collection on another machine does; the local copy keeps them."""
     with clients.database.write() as connection:
         statement = delete(packs).where(packs.c.repository_id == repository.id, packs.c.version > version)
         assert connection.execute(statement).rowcount == 1
@@ -64,7 +64,10 @@ def delete_packs_after(clients: ServiceClients, repository: Repository, version:
 def test_objects_that_only_the_local_copy_has_are_recorded(
     clients: ServiceClients, app: App, work: Git, tmp_path: Path
 ) -> None:
-    """Git takes a pack without them, because they are there; after the copy is lost they would be nowhere."""
+    """A pack may leave out objects that only the local copy has.
+
+    They are recorded with the push, so that a clone is complete after the local copy is lost.
+    """
     repository = repositories.find_repository(clients.database, "ada", "notes")
     version = repository_log.current_version(clients.database, repository.id)
     work.commit("b.txt", "two\n")
@@ -82,7 +85,7 @@ def test_objects_that_only_the_local_copy_has_are_recorded(
 
 
 def test_a_pack_without_objects_that_are_nowhere_is_rejected(clients: ServiceClients, work: Git) -> None:
-    """The ref is not created."""
+    """A push whose commit refers to missing objects is rejected, and the ref is not created."""
     work.commit("b.txt", "two\n")
     head = work("rev-parse", "HEAD")
     assert b"ok refs/heads/topic" not in push(clients, "refs/heads/topic", head, pack_of(work, head))
@@ -107,7 +110,7 @@ def objects_of(app: App, repository: Repository) -> tuple[str, str]:
 
 
 def rejected(app: App, repository: Repository, *updates: RefUpdate, atomic: bool = False) -> dict[str, str]:
-    """Push updates to objects that are there; return the reasons of those that were rejected."""
+    """Push updates to existing objects, and return the reasons of the rejected ones."""
     pushing = RepositoryPush(app, repository, repository.owner)
     return {item.ref: item.reason for item in pushing.update(AcceptedPush(updates, (), atomic))}
 
@@ -122,7 +125,7 @@ def refs(app: App, repository: Repository) -> set[str]:
 def test_a_branch_that_does_not_point_to_a_commit_is_rejected(
     app: App, repository: Repository, *, atomic: bool
 ) -> None:
-    """Alone unless the push is atomic; a tag may point at anything."""
+    """The other refs are updated unless the push is atomic, and a tag may point to a tree."""
     head, tree = objects_of(app, repository)
     odd, nothing = RefUpdate("refs/heads/odd", ZERO, tree), RefUpdate("refs/heads/none", ZERO, "1" * 40)
     fine, tag = RefUpdate("refs/heads/fine", ZERO, head), RefUpdate("refs/tags/tree", ZERO, tree)
@@ -139,7 +142,7 @@ def test_a_branch_that_does_not_point_to_a_commit_is_rejected(
 
 
 def test_a_rejected_ref_has_the_reason(app: App, repository: Repository) -> None:
-    """A name that another ref is in the way of, or somebody who was quicker."""
+    """A name that conflicts with an existing ref and a stale update have their own reasons."""
     head, tree = objects_of(app, repository)
     below, stale = RefUpdate("refs/heads/main/x", ZERO, head), RefUpdate("refs/tags/v1", tree, head)
     assert rejected(app, repository, below, stale) == {
@@ -151,7 +154,7 @@ def test_a_rejected_ref_has_the_reason(app: App, repository: Repository) -> None
 
 
 def test_deleting_a_missing_ref_succeeds(app: App, repository: Repository) -> None:
-    """As git expects; the others of the push are done."""
+    """Git expects no error for the deletion of a missing ref, and the other refs of the push are updated."""
     head, _tree = objects_of(app, repository)
     topic = RefUpdate("refs/heads/topic", ZERO, head)
     assert rejected(app, repository, topic, RefUpdate("refs/heads/none", head, ZERO)) == {}
@@ -161,7 +164,7 @@ def test_deleting_a_missing_ref_succeeds(app: App, repository: Repository) -> No
 
 
 def test_a_maintainer_pushes_only_to_heads_of_pull_requests(app: App, repository: Repository) -> None:
-    """To no other branch, to no tag, and deletes nothing."""
+    """Updates of other branches and of tags are rejected, and so is the deletion of the head branch."""
     head, tree = objects_of(app, repository)
     topic, main, tag = (f"refs/{name}" for name in ("heads/topic", "heads/main", "tags/topic"))
     updates = [RefUpdate(ref, tree, head) for ref in (topic, main, tag)]
@@ -175,7 +178,7 @@ def test_a_maintainer_pushes_only_to_heads_of_pull_requests(app: App, repository
 
 
 def test_the_default_branch_is_not_deleted_and_others_are(work: Git) -> None:
-    """Of the same push, with the reason."""
+    """Of two branches deleted in one push, the default branch is rejected with the reason."""
     work("push", "-q", "origin", "main:topic")
     refused = work.try_to("push", "origin", ":main", ":topic")
     assert "Branch main is the default branch and cannot be deleted" in refused.stderr
@@ -183,7 +186,7 @@ def test_the_default_branch_is_not_deleted_and_others_are(work: Git) -> None:
 
 
 def test_a_push_names_the_files_whose_lfs_objects_are_missing(work: Git) -> None:
-    """The first few; an empty file has no object."""
+    """The error names the first files, and a pointer to an empty file needs no object."""
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:{:064x}\nsize {}\n"
     work.commit("empty.bin", pointer.format(9, 0))
     work("push", "-q", "origin", "main")

@@ -1,4 +1,4 @@
-"""Pages of branches and tags: by name, as many as are asked for, with objects that can be read."""
+"""Paged lists of branches and tags, in the order of git."""
 
 import os
 import shutil
@@ -62,7 +62,7 @@ def from_git(app: App, notes: Repository, prefix: str) -> list[tuple[bytes, str]
 
 
 def test_pages_are_in_the_order_of_git(app: App, notes: Repository) -> None:
-    """By the bytes of the names, with the total on each page."""
+    """Refs are sorted by the bytes of their names, and each page has the total."""
     for listed, prefix in ((ref_lists.list_branches, "refs/heads"), (ref_lists.list_tags, "refs/tags")):
         expected = from_git(app, notes, prefix)
         assert len(expected) > 6
@@ -97,7 +97,7 @@ def test_pages_are_in_the_order_of_git(app: App, notes: Repository) -> None:
     ],
 )
 def test_full_names_are_found_by_their_beginnings(app: App, notes: Repository, beginning: str) -> None:
-    """Branches before tags, in pages of any size; neither other refs nor what is no text."""
+    """Branches come before tags, pages have any size, and refs of other kinds are left out."""
     raw = os.fsencode("refs/heads/caf\udce9")
     with app.database.write() as connection:
         repository_log.append(
@@ -127,7 +127,7 @@ def test_full_names_are_found_by_their_beginnings(app: App, notes: Repository, b
 
 
 def test_other_refs_and_repositories_are_not_listed(app: App, owner: Actor, notes: Repository) -> None:
-    """A prefix ends at a slash."""
+    """A ref such as `refs/headsman` is no branch, because the prefix ends with a slash."""
     assert owner.user is not None
     other = repositories.create(app, owner.user, owner.user, NewRepository(name="other"))
     assert ref_lists.list_branches(app, other, limit=9) == ([], 0)
@@ -139,7 +139,7 @@ def test_other_refs_and_repositories_are_not_listed(app: App, owner: Actor, note
 
 
 def test_a_repository_has_refs_if_it_has_a_branch_or_a_tag(app: App, owner: Actor, notes: Repository) -> None:
-    """Others, as those of pull requests, do not count."""
+    """Refs of other kinds, such as those of pull requests, do not count."""
     assert owner.user is not None
     empty = repositories.create(app, owner.user, owner.user, NewRepository(name="empty"))
     assert ref_lists.has_refs(app, notes)
@@ -153,7 +153,7 @@ def test_a_repository_has_refs_if_it_has_a_branch_or_a_tag(app: App, owner: Acto
 
 
 def test_a_name_that_is_not_utf8_is_listed(app: App, notes: Repository) -> None:
-    """By its bytes."""
+    """The raw name of a ref has its bytes, even if they are not valid UTF-8."""
     head = ref_lists.list_branches(app, notes, limit=1)[0][0].id
     with app.database.write() as connection:
         repository_log.set_refs(connection, notes.id, {"refs/tags/caf\udce9": head})
@@ -162,7 +162,7 @@ def test_a_name_that_is_not_utf8_is_listed(app: App, notes: Repository) -> None:
 
 
 def test_listed_refs_can_be_read(app: App, owner: Actor, notes: Repository, tmp_path: Path) -> None:
-    """Also when another machine updated a branch after the repository was read."""
+    """The commits of listed branches can be read, even if the local copy is older than the log."""
     assert owner.user is not None
     folder, old = app.copies.path(notes), tmp_path / "old.git"
     shutil.copytree(folder, old)

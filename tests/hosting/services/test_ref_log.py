@@ -1,4 +1,4 @@
-"""The ref log: what it shows, and what can be restored."""
+"""The ref log, and restoring branches from it."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from holdfast.hosting.store import accounts, protections
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.protections import ProtectionRule
 from holdfast.secret import Secret
-from tests.hosting.services.test_file_commits import put, wanted
+from tests.hosting.services.commit_helpers import commit_request, file_change
 
 
 @pytest.fixture
@@ -37,11 +37,14 @@ def access_to(app: App, actor: Actor, repository: store.Repository) -> Repositor
 
 def commit(app: App, target: RepositoryAccess) -> str:
     """Commit a file to the default branch, and return the commit."""
-    return commit_files(app, wanted(app, target.repository, put("b", b"b"))).commit.id
+    return commit_files(app, commit_request(app, target.repository, file_change("b", b"b"))).commit.id
 
 
 def test_the_ref_log_lists_every_update_newest_first(app: App, actor: Actor, target: RepositoryAccess) -> None:
-    """With what happened, who did it and where the ref pointed; of one ref if one is named."""
+    """Each entry has the kind of the update, its actor, and the old and new commit.
+
+    The log can be limited to one ref.
+    """
     first = ref_log.list_entries(app, target)[0][0].update.new
     second = commit(app, target)
     target = access_to(app, actor, target.repository)
@@ -67,7 +70,7 @@ def test_the_ref_log_lists_every_update_newest_first(app: App, actor: Actor, tar
 
 
 def test_a_deleted_branch_is_restored(app: App, actor: Actor, target: RepositoryAccess) -> None:
-    """Where it was; the restoration is an entry of its own."""
+    """A deleted branch is restored to its last commit, and the restoration is an entry of the log."""
     first = ref_log.list_entries(app, target)[0][0].update.new
     branches.create(app, actor, target, "topic", first)
     target = access_to(app, actor, target.repository)
@@ -82,7 +85,10 @@ def test_a_deleted_branch_is_restored(app: App, actor: Actor, target: Repository
 
 
 def test_a_branch_is_set_back_after_garbage_collection(app: App, actor: Actor, target: RepositoryAccess) -> None:
-    """Within the retention time garbage collection keeps what the log names; after it, the entry says so."""
+    """Within the retention time garbage collection keeps the commits that the log names.
+
+    After it the entry cannot be restored.
+    """
     first = ref_log.list_entries(app, target)[0][0].update.new
     second = commit(app, target)
     target = access_to(app, actor, target.repository)
@@ -106,7 +112,7 @@ def test_a_branch_is_set_back_after_garbage_collection(app: App, actor: Actor, t
 
 
 def test_an_invalid_restore_is_refused(app: App, actor: Actor, target: RepositoryAccess) -> None:
-    """An entry that does not exist, one that created its ref, a protected branch, and a user who may not write."""
+    """Unknown entries, creations, protected branches and users without write access are refused."""
     with pytest.raises(NoSuchLogEntry):
         ref_log.restore(app, actor, target, 1000)
     with pytest.raises(NoSuchLogEntry):

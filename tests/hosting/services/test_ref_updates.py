@@ -1,4 +1,4 @@
-"""Updates of refs: the log, the row of the repository and the events are one transaction."""
+"""Ref updates: transactions, events, and branch and tag protection."""
 
 import os
 from collections.abc import Sequence
@@ -39,26 +39,26 @@ def repository(app: App) -> Repository:
 
 
 def kinds(app: App) -> list[str]:
-    """Return the kinds of what has happened, in order."""
+    """Return the kinds of all events, in order."""
     with app.database.read() as connection:
         return [row[0] for row in connection.exec_driver_sql("SELECT kind FROM events ORDER BY id")]
 
 
 def head_of(app: App, repository: Repository, ref: str = MAIN) -> str:
-    """Return where a ref is."""
+    """Return the commit that a ref points to."""
     return repository_log.find_ref(app.database, repository.id, ref) or ZERO
 
 
 def push(
     app: App, repository: Repository, *updates: RefUpdate, options: tuple[str, ...] = (), atomic: bool = False
 ) -> Sequence[str]:
-    """Push updates to commits that are there, and return the rejected refs."""
+    """Push updates to existing commits, and return the rejected refs."""
     pushing = RepositoryPush(app, repository, repository.owner)
     return [item.ref for item in pushing.update(AcceptedPush(updates, options, atomic))]
 
 
 def test_a_ref_that_stays_where_it_is_was_not_updated(app: App, repository: Repository) -> None:
-    """Neither is one that is not there and is deleted; nothing is recorded."""
+    """An update to the same commit and the deletion of a missing ref record no event and no version."""
     head, version = head_of(app, repository), repository.version
     updates = [
         RefUpdate(MAIN, head, head),
@@ -74,7 +74,7 @@ def test_a_ref_that_stays_where_it_is_was_not_updated(app: App, repository: Repo
 
 @pytest.mark.parametrize("atomic", [True, False])
 def test_a_late_push_is_not_recorded(app: App, repository: Repository, *, atomic: bool) -> None:
-    """Somebody else was quicker; what else it brings is recorded unless it is atomic."""
+    """A stale update is rejected, and the other updates of the push are made unless it is atomic."""
     head = head_of(app, repository)
     stale = RefUpdate("refs/tags/x", head[::-1], head)
     fine = RefUpdate("refs/heads/y", ZERO, head)
@@ -85,7 +85,7 @@ def test_a_late_push_is_not_recorded(app: App, repository: Repository, *, atomic
 
 
 def test_an_error_inside_the_transaction_undoes_all_of_it(app: App, repository: Repository) -> None:
-    """The refs, their events, the packs and what the caller added."""
+    """An error in the callback of the caller rolls back refs, events and packs."""
     commit, pack = initial_commit({"b": b"b"}, ADA)
 
     def fail(link: Link) -> None:
@@ -107,7 +107,7 @@ def test_an_error_inside_the_transaction_undoes_all_of_it(app: App, repository: 
 
 
 def test_updates_are_all_done_or_none(app: App, repository: Repository) -> None:
-    """A ref that another request has updated is named."""
+    """The error names the ref that is stale or conflicts, and no ref is updated."""
     head = head_of(app, repository)
     updates = [RefUpdate("refs/heads/x", ZERO, head), RefUpdate("refs/tags/v1", head, ZERO)]
     with pytest.raises(RefMoved, match="refs/tags/v1 was updated by another request"):
@@ -119,7 +119,7 @@ def test_updates_are_all_done_or_none(app: App, repository: Repository) -> None:
 
 
 def test_many_refs_are_pushed_and_deleted(app: App, repository: Repository) -> None:
-    """Each has its events, and the number of branches is right."""
+    """Each of 1100 branches has its events, and the number of branches is right."""
     head = head_of(app, repository)
     created_ref_updates = [RefUpdate(f"refs/heads/b{number}", ZERO, head) for number in range(1100)]
     assert push(app, repository, *created_ref_updates) == []
@@ -131,7 +131,7 @@ def test_many_refs_are_pushed_and_deleted(app: App, repository: Repository) -> N
 
 
 def test_the_row_of_a_repository_follows_its_refs(app: App, repository: Repository) -> None:
-    """Whether it is empty, how large it is, when it was pushed to, and how many branches it has."""
+    """The row has the number of branches, the size, the time of the push, and whether there are any refs."""
     commit, pack = initial_commit({"b": b"b" * 1000}, ADA)
     ref_updates.update_refs(
         app, repository, repository.owner, [RefUpdate("refs/tags/v1", ZERO, commit)], packs=[pack]
@@ -146,7 +146,7 @@ def test_the_row_of_a_repository_follows_its_refs(app: App, repository: Reposito
 
 
 def test_the_first_branch_of_an_empty_repository_is_its_default_branch(app: App) -> None:
-    """Unless that is among those that are pushed, or the name is no text."""
+    """The default branch stays if it is among the pushed ones or if no other one has a valid UTF-8 name."""
     admin = accounts.find_user(app.database, "admin")
     odd = os.fsdecode(b"refs/heads/caf\xe9")
     for number, (names, expected) in enumerate(
@@ -166,7 +166,7 @@ def test_the_first_branch_of_an_empty_repository_is_its_default_branch(app: App)
 
 
 def test_the_options_of_a_push_are_kept_with_its_push_events(app: App, repository: Repository) -> None:
-    """Not with those that only say that a ref was created."""
+    """The event of a push has its push options; the event of a created ref does not."""
     update = RefUpdate("refs/heads/x", ZERO, head_of(app, repository))
     assert push(app, repository, update, options=("ci.skip",)) == []
     with app.database.read() as connection:
@@ -176,7 +176,7 @@ def test_the_options_of_a_push_are_kept_with_its_push_events(app: App, repositor
 
 
 def test_a_branch_whose_name_is_not_utf8_is_recorded(app: App, repository: Repository) -> None:
-    """The database keeps every byte of it, and people see what can be shown."""
+    """The log has the bytes of the name, and the event has replacement characters for invalid ones."""
     name = os.fsdecode(b"refs/heads/caf\xe9\xc3\xa9")
     assert push(app, repository, RefUpdate(name, ZERO, head_of(app, repository))) == []
     assert head_of(app, repository, name) == head_of(app, repository)
@@ -186,7 +186,7 @@ def test_a_branch_whose_name_is_not_utf8_is_recorded(app: App, repository: Repos
 
 
 def test_a_webhook_gets_the_commits_of_an_update(app: App, repository: Repository) -> None:
-    """They are read before the transaction, from the copy."""
+    """The payload of the push event has the new commit."""
     add_hook(app.database, repository.owner, events="push")
     commit, pack = initial_commit({"b": b"b"}, ADA)
     repo = app.copies.open(repository)
@@ -200,7 +200,7 @@ def test_a_webhook_gets_the_commits_of_an_update(app: App, repository: Repositor
 
 
 def rules(app: App, repository: Repository, *updates: RefUpdate, actor: Account | None = None) -> list[str]:
-    """Return why updates are rejected."""
+    """Return the reasons of rejected updates."""
     repo = app.copies.update(repository.id)
     rejected = ref_updates.check_rules(
         app,
@@ -213,7 +213,7 @@ def rules(app: App, repository: Repository, *updates: RefUpdate, actor: Account 
 
 
 def next_commit(app: App, repository: Repository, path: str) -> tuple[str, str]:
-    """Commit a file to main, and return where it was and is."""
+    """Commit a file to main, and return its old and its new commit."""
     before = head_of(app, repository)
     change = FileChange(path=path, operation="upload", content=FileContent(b"new"))
     request = CommitRequest(
@@ -223,7 +223,10 @@ def next_commit(app: App, repository: Repository, path: str) -> tuple[str, str]:
 
 
 def test_branch_rules_reject_matching_updates(app: App, repository: Repository) -> None:
-    """Deletions, rewritten history, unsigned commits and files by name; other branches are free."""
+    """Deletions, force pushes, unsigned commits and changes of protected files are rejected with the reason.
+
+    Other branches are not affected.
+    """
     first, second = next_commit(app, repository, "docs/b.txt")
     forward, back = RefUpdate(MAIN, first, second), RefUpdate(MAIN, second, first)
     gone, other = RefUpdate(MAIN, second, ZERO), RefUpdate("refs/heads/other", second, first)
@@ -256,7 +259,7 @@ def test_branch_rules_reject_matching_updates(app: App, repository: Repository) 
 
 
 def test_tag_rules_reject_other_users(app: App, repository: Repository) -> None:
-    """For every tag that the pattern fits, and for none else."""
+    """A user who is not on the list of a rule creates no tag that matches it, but other tags and branches."""
     head, owner = head_of(app, repository), repository.owner
     bea = accounts.create_user(app.database, "bea", Secret("a-password-for-tests"))
     tags = [RefUpdate(f"refs/tags/{name}", ZERO, head) for name in ("v1", "beta")]
@@ -268,7 +271,7 @@ def test_tag_rules_reject_other_users(app: App, repository: Repository) -> None:
 
 
 def test_deleted_branches_are_distinguished_from_other_updates() -> None:
-    """Names that are no text belong to no pull request."""
+    """Branches whose names are not UTF-8 do not count, as they belong to no pull request."""
     odd = os.fsdecode(b"refs/heads/caf\xe9")
     head = "1" * 40
     assert ref_updates.deletes_branch(RefUpdate(MAIN, head, ZERO)) is True

@@ -1,4 +1,4 @@
-"""The check of a repository elsewhere before git is sent there."""
+"""Checks of remote addresses before git fetches from them."""
 
 import ipaddress
 from dataclasses import replace
@@ -24,7 +24,7 @@ def allow_local_addresses(app: App) -> App:
 
 
 def test_redirects_are_followed_before_git_is_started(allow_local_addresses: App) -> None:
-    """The address at the end is the one git gets; credentials stay with the first server."""
+    """Git gets the final URL, and credentials are sent to the first server only."""
     with http_stub({"/b.git/info/refs": (200, b"")}) as other, http_stub({}) as stub:
         stub.redirects["/a/info/refs"] = f"{other.url}/b.git/info/refs?service=git-upload-pack"
         url = remotes.parse_address(f"{stub.url}/a/", "CloneAddr")
@@ -35,7 +35,7 @@ def test_redirects_are_followed_before_git_is_started(allow_local_addresses: App
 
 
 def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(allow_local_addresses: App) -> None:
-    """As the first address would be."""
+    """Redirects to addresses that the settings do not allow, and to `file:` URLs, are refused."""
     for target in ("http://169.254.169.254/a/info/refs", "http://[::1]:1/a/info/refs", "file:///etc/passwd"):
         with http_stub({}) as stub:
             stub.redirects["/a/info/refs"] = target
@@ -46,7 +46,7 @@ def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(allow_local_add
 
 
 def test_the_number_of_redirects_is_limited(allow_local_addresses: App) -> None:
-    """A server cannot keep us busy."""
+    """A server that redirects to itself gets six requests, and then the address is refused."""
     with http_stub({}) as stub:
         stub.redirects["/a/info/refs"] = f"{stub.url}/a/info/refs?service=git-upload-pack"
         with pytest.raises(RemoteFailed, match="redirects more than 5 times"):
@@ -65,7 +65,7 @@ def test_the_number_of_redirects_is_limited(allow_local_addresses: App) -> None:
     ],
 )
 def test_errors_of_the_server_are_reported(allow_local_addresses: App, status: int, reason: str) -> None:
-    """Without what is in the body."""
+    """The error depends on the HTTP status and does not contain the body of the response."""
     with (
         http_stub({"/a/info/refs": (status, b"inner")}) as stub,
         pytest.raises(RemoteFailed, match=reason) as excinfo,
@@ -75,7 +75,7 @@ def test_errors_of_the_server_are_reported(allow_local_addresses: App, status: i
 
 
 def test_a_web_page_is_not_a_repository(allow_local_addresses: App) -> None:
-    """What is not git's smart protocol is refused, since its size could not be told."""
+    """A redirect to a URL that is not git's smart protocol is refused, since the size would be unknown."""
     with http_stub({"/page": (200, b"")}) as stub:
         stub.redirects["/a/info/refs"] = f"{stub.url}/page"
         with pytest.raises(RemoteFailed, match="no git repository"):
@@ -85,7 +85,7 @@ def test_a_web_page_is_not_a_repository(allow_local_addresses: App) -> None:
 def test_only_allowed_addresses_of_a_name_are_given_to_git(
     allow_local_addresses: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A name may resolve to another address a moment later (DNS rebinding)."""
+    """A host name that resolves to a forbidden address later (DNS rebinding) does not lead git there."""
     responses = [["127.0.0.1"], ["10.0.0.7", "127.0.0.1"], ["10.0.0.7"]]
 
     def resolve(host: str, port: int) -> list[Address]:
@@ -105,13 +105,13 @@ def test_only_allowed_addresses_of_a_name_are_given_to_git(
 
 @pytest.mark.parametrize("address", ["ftp://a/b", "a", "", "http://a/b?c", "https://a:99999/b", "javascript:1"])
 def test_other_addresses_are_refused(address: str) -> None:
-    """Before anything is asked."""
+    """URLs of other schemes, with a query, without a host or with an invalid port are refused."""
     with pytest.raises(InvalidValue):
         remotes.parse_address(address, "CloneAddr")
 
 
 def test_credentials_of_an_address_are_used_and_not_shown() -> None:
-    """Unless others are given."""
+    """Credentials in a URL are removed from it and used unless the request has others."""
     url = remotes.parse_address("https://ada:p%40ss@git.example/a.git", "CloneAddr")
     assert url.url == "https://git.example/a.git"
     credentials = remotes.credentials_for(url, NOBODY)

@@ -1,4 +1,4 @@
-"""A repository is its rows, together or not at all."""
+"""Repositories: creation, permissions, validation, visibility and transfers."""
 
 from collections.abc import Callable
 
@@ -47,7 +47,7 @@ def admin(app: App) -> Account:
 def test_a_first_commit_that_cannot_be_recorded_leaves_no_row(
     app: App, admin: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody finds a repository that is not there."""
+    """A repository whose first commit fails is not found, and its name can be used again."""
 
     def fail(*_: object, **__: object) -> None:
         raise StorageFull("no space left")
@@ -62,7 +62,7 @@ def test_a_first_commit_that_cannot_be_recorded_leaves_no_row(
 
 
 def test_a_leftover_folder_is_replaced(app: App, admin: Account) -> None:
-    """A copy without a state is made anew, whatever it holds."""
+    """A local folder without a state file is replaced by a new copy."""
     first = repositories.create(app, admin, admin, NewRepository(name="a"))
     commit(new_repository(app.folders.path(first.id + 1)), {b"stray": b"x"})
     second = repositories.create(app, admin, admin, NewRepository(name="b"))
@@ -71,7 +71,7 @@ def test_a_leftover_folder_is_replaced(app: App, admin: Account) -> None:
 
 
 def test_a_taken_name_leaves_no_row(app: App, admin: Account) -> None:
-    """In whatever case."""
+    """A name that differs from an existing one only in letter case is taken, and no pack is recorded."""
     repositories.create(app, admin, admin, NewRepository(name="notes"))
     with pytest.raises(RepositoryTaken):
         repositories.create(app, admin, admin, NewRepository(name="NOTES"), {"a": b"a"})
@@ -79,7 +79,7 @@ def test_a_taken_name_leaves_no_row(app: App, admin: Account) -> None:
 
 
 def test_an_unsupported_object_format_is_refused(app: App, admin: Account) -> None:
-    """Before anything is made."""
+    """A repository with SHA-256 objects is refused, and nothing is created."""
     with pytest.raises(Refused, match="sha256"):
         repositories.create(app, admin, admin, NewRepository(name="notes", object_format="sha256"))
     with pytest.raises(NoSuchRepository):
@@ -98,7 +98,7 @@ def access_of(app: App, actor: Actor, repository: store.Repository) -> Repositor
 
 
 def test_every_change_requires_permission(app: App, admin: Account, reader: Actor) -> None:
-    """Callers that forget their guards are refused: anonymous requests, and people who may only read."""
+    """The service itself refuses anonymous users and readers, and the repository stays unchanged."""
     repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
 
     def changes(actor: Actor) -> list[Callable[[], object]]:
@@ -131,7 +131,7 @@ def test_every_change_requires_permission(app: App, admin: Account, reader: Acto
 
 
 def test_fields_are_validated(app: App, admin: Account) -> None:
-    """Whoever calls: names, lengths, branches, owners and topics."""
+    """Invalid names, lengths, branches, owners and topics are refused, and the repository stays unchanged."""
     actor = Actor(admin)
     repository = repositories.create(app, admin, admin, NewRepository(name="notes"), {"a": b"a"})
     target = access_of(app, actor, repository)
@@ -171,7 +171,7 @@ def test_fields_are_validated(app: App, admin: Account) -> None:
 
 
 def test_only_the_owner_changes_the_visibility(app: App, admin: Account, reader: Actor) -> None:
-    """Collaborators with admin rights change everything else."""
+    """A collaborator with the permission `admin` edits other fields, but not the visibility."""
     repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
     assert reader.user is not None
     collaborator_store.set_collaborator(app.database, repository, reader.user, Mode.ADMIN)
@@ -183,7 +183,7 @@ def test_only_the_owner_changes_the_visibility(app: App, admin: Account, reader:
 
 
 def test_topics_of_an_archived_repository_stay(app: App, admin: Account) -> None:
-    """Until it is unarchived."""
+    """The topics of an archived repository cannot be replaced."""
     actor = Actor(admin)
     repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
     archived = repositories.edit(app, actor, access_of(app, actor, repository), RepositoryEdit(is_archived=True))
@@ -193,7 +193,7 @@ def test_topics_of_an_archived_repository_stay(app: App, admin: Account) -> None
 
 
 def test_a_private_repository_is_shown_to_those_who_may_see_it(app: App, admin: Account, reader: Actor) -> None:
-    """Others do not find it by its id."""
+    """Anonymous users and other users do not find a private repository by its id."""
     repository = repositories.create(app, admin, admin, NewRepository(name="notes", is_private=True))
     for actor in (ANONYMOUS, reader):
         with pytest.raises(NoSuchRepository):
@@ -202,7 +202,7 @@ def test_a_private_repository_is_shown_to_those_who_may_see_it(app: App, admin: 
 
 
 def test_the_owner_of_a_new_repository_is_the_actor_or_an_organization(app: App, reader: Actor) -> None:
-    """Other users are not offered."""
+    """The name of another user or of nobody is not accepted as the owner."""
     assert repositories.find_new_owner(app, reader, "REA") == reader.user
     for name in ("admin", "nobody"):
         with pytest.raises(NoSuchAccount):
@@ -220,7 +220,10 @@ def read_file(app: App, repository: store.Repository, path: str) -> str:
 
 
 def test_the_initial_files_are_those_that_were_chosen(app: App, admin: Account) -> None:
-    """The license names its holder, by the full name if there is one; without a first commit there are none."""
+    """The license names the owner by full name, or by user name if there is none.
+
+    Without `auto_init` the repository is empty.
+    """
     ada, ben = [*make_people(app.database, "ada", full_name="Ada King"), *make_people(app.database, "ben")]
     initial = InitialFiles(license="MIT", gitignores="Python")
     for owner, holder in ((ada, "Ada King"), (ben, "ben")):
@@ -235,7 +238,10 @@ def test_the_initial_files_are_those_that_were_chosen(app: App, admin: Account) 
 
 
 def test_the_default_branch_is_one_that_exists(app: App, admin: Account) -> None:
-    """In an empty repository it is any name that git takes; an empty name changes nothing."""
+    """The default branch can be changed to another branch of the repository.
+
+    In an empty repository any valid ref name is accepted, and an empty name changes nothing.
+    """
     actor = Actor(admin)
     empty = access_of(app, actor, repositories.create(app, admin, admin, NewRepository(name="empty")))
     assert repositories.edit(app, actor, empty, RepositoryEdit(default_branch="dev")).default_branch == "dev"
@@ -249,7 +255,7 @@ def test_the_default_branch_is_one_that_exists(app: App, admin: Account) -> None
 
 
 def test_a_fork_is_no_more_public_than_its_parent(app: App, admin: Account, reader: Actor) -> None:
-    """Everything else about it can be changed."""
+    """A fork of a private repository cannot be made public before its parent is, but can be edited."""
     assert reader.user is not None
     parent = repositories.create(app, admin, admin, NewRepository(name="notes", is_private=True))
     collaborator_store.set_collaborator(app.database, parent, reader.user, Mode.READ)
@@ -264,7 +270,7 @@ def test_a_fork_is_no_more_public_than_its_parent(app: App, admin: Account, read
 
 
 def test_a_transferred_repository_goes_to_the_teams_that_are_named(app: App, admin: Account) -> None:
-    """Those of another organization are left out; webhooks are told, and an owner has to be named."""
+    """Teams of other organizations are ignored, the transfer is an event, and a new owner is required."""
     actor = Actor(admin)
     kept = repositories.create(app, admin, admin, NewRepository(name="notes"))
     fleet, other = (make_organization(app.database, name, admin) for name in ("fleet", "other"))

@@ -1,4 +1,4 @@
-"""Searches find what the actor may see, and nothing else."""
+"""The repository search: visibility, filters and pages."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def owner(app: App) -> Actor:
 
 
 def find_admin(app: App) -> Account:
-    """Return another user."""
+    """Return the administrator."""
     return accounts.find_user(app.database, "admin")
 
 
@@ -41,7 +41,7 @@ def repository_names(app: App, actor: Actor, **wanted: Any) -> list[str]:
 
 
 def test_private_repositories_are_found_by_those_who_may_see_them(app: App, owner: Actor) -> None:
-    """Not by anonymous searches, nor by other users."""
+    """The owner finds a private repository; anonymous users and other users do not."""
     other = Actor(accounts.create_user(app.database, "eve", Secret("a long password")))
     assert repository_names(app, owner, text="TIDE") == ["tide-keys", "tides"]
     for actor in (ANONYMOUS, other):
@@ -64,12 +64,12 @@ def test_private_repositories_are_found_by_those_who_may_see_them(app: App, owne
     ],
 )
 def test_a_search_has_filters(app: App, owner: Actor, wanted: dict[str, Any], found: list[str]) -> None:
-    """By text, visibility, state and kind."""
+    """A search filters by text, description, topic, visibility, state and kind."""
     assert repository_names(app, owner, **wanted) == found
 
 
 def test_repositories_of_an_account_are_its_own_and_those_it_collaborates_on(app: App, owner: Actor) -> None:
-    """Or its own alone; visible to who searches in either case."""
+    """With `only_owned` a search leaves out the repositories that the account only collaborates on."""
     eve, bob = (accounts.create_user(app.database, name, Secret("a long password")) for name in ("eve", "bob"))
     boats = repositories.create(app, eve, eve, NewRepository(name="boats"))
     repositories.create(app, eve, eve, NewRepository(name="canoes"))
@@ -93,7 +93,7 @@ def test_repositories_of_an_account_are_its_own_and_those_it_collaborates_on(app
 def test_templates_archives_mirrors_and_forks_are_filtered(
     app: App, owner: Actor, columns: dict[str, Any], filters: dict[str, Any]
 ) -> None:
-    """Each is found alone, and left out."""
+    """Each kind can be searched for alone and can be excluded."""
     other = repositories.create(app, find_admin(app), find_admin(app), NewRepository(name="origin"))
     with app.database.write() as connection:
         values = {**columns, "fork_of": other.id} if "fork_of" in columns else columns
@@ -105,7 +105,7 @@ def test_templates_archives_mirrors_and_forks_are_filtered(
 
 
 def test_topics_are_matched_as_a_whole(app: App, owner: Actor) -> None:
-    """A part of one is another topic."""
+    """A part of a topic does not match it."""
     for topic, result in (("water", ["tides"]), ("wat", [])):
         match = repository_search.has_topic(app, topic)
         page = repository_search.list_visible(app, owner, [], matches=[match], limit=10)
@@ -113,14 +113,14 @@ def test_topics_are_matched_as_a_whole(app: App, owner: Actor) -> None:
 
 
 def test_a_page_has_the_requested_offset_and_limit(app: App, owner: Actor) -> None:
-    """The total counts all."""
+    """The total of a page counts all results."""
     for skip, limit, result in ((0, 1, ["tide-keys"]), (1, 1, ["tides"]), (2, 5, [])):
         page = repository_search.list_visible(app, owner, [], skip=skip, limit=limit)
         assert ([repository.name for repository in page.items], page.total) == (result, 2)
 
 
 def test_a_name_may_be_written_with_its_owner(app: App, owner: Actor) -> None:
-    """As it is in addresses."""
+    """The text `owner/name` matches the repository of this owner, as in its URL."""
     for text, total in (("ada/tides", 1), ("eve/tides", 0), ("ada/a", 0), ("ada", 2), ("GAUGE", 1)):
         match = repository_search.named_like(app, text)
         assert repository_search.list_visible(app, owner, [], matches=[match], limit=10).total == total

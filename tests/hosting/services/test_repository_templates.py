@@ -1,4 +1,4 @@
-"""Repositories from templates."""
+"""Repositories generated from empty templates, and the refusal of repositories that are no templates."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.hosting.repository_helpers import make_people
 
 
 def test_a_template_without_commits_makes_an_empty_repository(app: App) -> None:
-    """Also if its files are asked for."""
+    """The files of an empty template may be requested; a repository that is no template is refused."""
     (ada,) = make_people(app.database, "ada")
     for is_template in (True, False):
         source = repositories.create(

@@ -1,4 +1,4 @@
-"""Reviews against a model: who decided what, for which head, and whether it counts."""
+"""Reviews of pull requests, compared with a model."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -44,7 +44,7 @@ class ModelReview:
 
 @dataclass
 class Model:
-    """A pull request of the author, who may not decide; writers' decisions are official."""
+    """The model of a pull request: its author may not decide, and the decisions of writers are official."""
 
     head: str
     done: list[ModelReview] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Model:
     asked: set[str] = field(default_factory=set)
 
     def unofficial(self, who: str) -> None:
-        """Make the decisions of somebody unofficial."""
+        """Make the reviews of a user unofficial."""
         self.done = [replace(item, official=item.official and item.who != who) for item in self.done]
 
 
@@ -80,7 +80,7 @@ STEPS = st.lists(
 
 @pytest.fixture
 def place(app: App) -> tuple[Repository, dict[str, Account], Issue]:
-    """Make a repository with a pull request, and people of each role."""
+    """Create a repository with a pull request, and users of each role."""
     people = dict(zip(PEOPLE, make_people(app.database, *PEOPLE), strict=True))
     home = make_repository(app.database, people["keeper"])
     add_commit(app.database, home, "main", "fix")
@@ -102,7 +102,7 @@ def set_head(app: App, home: Repository, head: str) -> None:
 def step(
     model: Model, app: App, place: tuple[Repository, dict[str, Account], Issue], one: tuple[Any, ...]
 ) -> None:
-    """Do one thing to the model and to the host."""
+    """Apply one operation to the model and to the host."""
     home, people, issue = place
     kind, who, what = one
 
@@ -212,7 +212,7 @@ def check(model: Model, app: App, place: tuple[Repository, dict[str, Account], I
 def test_reviews_are_as_the_model_says(
     app: App, place: tuple[Repository, dict[str, Account], Issue], steps: list[tuple[Any, ...]]
 ) -> None:
-    """Whatever people do, in whatever order."""
+    """After any sequence of reviews, requests and pushes the host agrees with the model."""
     home, _, _ = place
     with app.database.write() as connection:
         connection.execute(delete(table))
@@ -224,7 +224,7 @@ def test_reviews_are_as_the_model_says(
 
 
 def test_a_rule_of_the_base_branch_decides(app: App, place: tuple[Repository, dict[str, Account], Issue]) -> None:
-    """Not one of another branch."""
+    """The protection rule whose pattern matches the base branch applies, not one of another branch."""
     home, people, issue = place
     listed = ProtectionRule(enable_approvals_whitelist=True, approvals_users=(people["reader"].id,))
     protections.create_protection(app.database, home, "other", ProtectionRule())

@@ -1,4 +1,4 @@
-"""Revisions: what a branch, a tag or an id stands for."""
+"""Resolution of revisions: branches, tags and commit ids."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def add_ref(app: App, target: RepositoryAccess, ref: str, commit: str) -> None:
 
 
 def test_every_name_of_a_commit_is_resolved(app: App, target: RepositoryAccess) -> None:
-    """Nothing is the default branch; an id may be abbreviated."""
+    """An empty name is the default branch, and the id of a commit can be abbreviated."""
     main = resolve_commit(open_git(app, target), target, "")
     add_ref(app, target, "refs/tags/v1", main)
     repo = open_latest(app, target)
@@ -41,7 +41,7 @@ def test_every_name_of_a_commit_is_resolved(app: App, target: RepositoryAccess) 
 
 
 def test_a_tag_comes_before_a_branch_of_its_name(app: App, target: RepositoryAccess) -> None:
-    """The full name of a ref says which of them is meant."""
+    """The short name is that of the tag, and the full name of the branch resolves to the branch."""
     main = resolve_commit(open_git(app, target), target, "main")
     other = add_commit(app.database, target.repository, "v1")
     add_ref(app, target, "refs/tags/v1", main)
@@ -53,13 +53,13 @@ def test_a_tag_comes_before_a_branch_of_its_name(app: App, target: RepositoryAcc
 
 @pytest.mark.parametrize("name", ["gone", "refs/heads/gone", "1" * 40, "1" * 8, "--all", "main^{tree}", "a b"])
 def test_an_unknown_revision_is_an_error(app: App, target: RepositoryAccess, name: str) -> None:
-    """Nothing of it is taken for an option of git or for a tree."""
+    """Options of git and expressions for trees are no revisions either."""
     with pytest.raises(NoSuchRevision):
         resolve_commit(open_git(app, target), target, name)
 
 
 def test_an_empty_repository_has_no_default_branch(app: App) -> None:
-    """It can be opened all the same."""
+    """An empty repository can be opened, but its default branch resolves to no commit."""
     user = find_user(app.database, "admin")
     empty = accessed(app, Actor(user), repositories.create(app, user, user, NewRepository(name="empty")))
     with pytest.raises(NoSuchRevision):
@@ -67,7 +67,7 @@ def test_an_empty_repository_has_no_default_branch(app: App) -> None:
 
 
 def test_the_latest_version_may_be_newer_than_the_target(app: App, target: RepositoryAccess) -> None:
-    """A ref that was added after the repository was read is there."""
+    """A branch that was added after the repository was read is found in the latest version."""
     open_git(app, target)
     added = add_commit(app.database, target.repository, "new")
     assert resolve_commit(open_latest(app, target), target, "new") == added

@@ -1,4 +1,4 @@
-"""Users see and end the sessions of their own browsers."""
+"""Sessions of users: list and end."""
 
 import msgspec
 import pytest
@@ -22,7 +22,7 @@ def ada(app: App) -> Account:
 
 
 def test_one_session_is_ended_or_all_others(app: App, ada: Account) -> None:
-    """A key of somebody else's session is not found."""
+    """A user ends one session or all but the current one, and does not find those of others."""
     here, there, elsewhere = (start_session(app.database, ada, days=1) for _ in range(3))
     listed = sessions.list_sessions(app, Actor(ada))
     assert len(listed) == 3
@@ -37,7 +37,7 @@ def test_one_session_is_ended_or_all_others(app: App, ada: Account) -> None:
 
 
 def test_sessions_are_for_the_user_in_person(app: App, ada: Account) -> None:
-    """Neither for a token nor for an administrator who acts as them."""
+    """A token, an administrator who impersonates the user, and an anonymous user may not list or end sessions."""
     token, _ = tokens.create_token(app.database, ada, "ci", ("all",))
     admin = accounts.find_user(app.database, "admin")
     for actor, error in (
@@ -54,7 +54,7 @@ def test_sessions_are_for_the_user_in_person(app: App, ada: Account) -> None:
 
 
 def test_a_closed_account_gets_no_session(app: App, ada: Account) -> None:
-    """An open one does until it logs out."""
+    """Inactive users and users who may not log in get no session, and a logout ends one."""
     token = sessions.log_in(app, ada, user_agent="Browser/1")
     assert user_of(app.database, token) is not None
     sessions.log_out(app, token)

@@ -1,4 +1,4 @@
-"""Host keys: generated once, encrypted in the database, the same for every machine."""
+"""SSH host keys: generation, encryption, and sharing between machines."""
 
 import subprocess
 from pathlib import Path
@@ -20,7 +20,7 @@ def fingerprints(keys: list[asyncssh.SSHKey]) -> list[str]:
 
 
 def test_host_keys_are_generated_once(app: App, tmp_path: Path) -> None:
-    """The first start makes them; what is shown is what `ssh-keygen` shows."""
+    """The second load returns the keys of the first, and the fingerprint is that of `ssh-keygen`."""
     first = ssh_host_keys.load(app)
     assert [key.get_algorithm() for key in first] == ["ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa"]
     assert fingerprints(ssh_host_keys.load(app)) == fingerprints(first)
@@ -33,7 +33,7 @@ def test_host_keys_are_generated_once(app: App, tmp_path: Path) -> None:
 
 
 def test_the_keys_of_another_machine_that_was_first_are_used(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both find none and generate their own; one stores them, and both use those."""
+    """If another machine stores its keys first, they are used instead of the generated ones."""
     theirs: list[asyncssh.SSHKey] = []
     monkeypatch.setattr(ssh_host_keys, "ALGORITHMS", ("ssh-ed25519",))
     generate = ssh_host_keys.generate
@@ -50,7 +50,7 @@ def test_the_keys_of_another_machine_that_was_first_are_used(app: App, monkeypat
 
 
 def test_host_keys_are_encrypted(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The database alone does not give them away."""
+    """Stored keys cannot be read from the database without the key of the installation."""
     monkeypatch.setattr(ssh_host_keys, "ALGORITHMS", ("ssh-ed25519",))
     ssh_host_keys.load(app)
     (stored,) = store.host_keys(app.database).values()

@@ -1,4 +1,4 @@
-"""Public keys: parsed as OpenSSH writes them, weak ones refused."""
+"""Public SSH keys: parsing, weak keys and permissions."""
 
 import base64
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def rsa(bits: int) -> str:
     "algorithm", ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"]
 )
 def test_a_key_is_stored_without_its_comment(algorithm: str) -> None:
-    """The fingerprint is the one `ssh-keygen -l` shows."""
+    """The comment is removed, and the fingerprint is the SHA-256 one that `ssh-keygen -l` prints."""
     key = new_key(algorithm)
     text = " ".join(public_text(key).split()[:2])
     parsed = parse(f"  {text} ada@laptop (work)\n")
@@ -43,7 +43,7 @@ def test_a_key_is_stored_without_its_comment(algorithm: str) -> None:
 
 
 def test_rsa_keys_of_a_good_size_are_accepted() -> None:
-    """2048 bits are the fewest."""
+    """An RSA key of 2048 bits, the smallest allowed size, is accepted."""
     assert parse(rsa(2048)).content.startswith("ssh-rsa ")
 
 
@@ -61,19 +61,19 @@ def test_rsa_keys_of_a_good_size_are_accepted() -> None:
     ],
 )
 def test_other_text_is_refused_with_a_reason(text: str, message: str) -> None:
-    """A private key pasted by mistake is refused too."""
+    """Private keys, damaged keys, weak algorithms and certificates have their own messages."""
     with pytest.raises(SshKeyRefused, match=message):
         parse(text)
 
 
 def test_a_weak_rsa_key_is_refused() -> None:
-    """1024 bits can be factored."""
+    """The error for an RSA key of 1024 bits names its size."""
     with pytest.raises(SshKeyRefused, match="this one has 1024"):
         parse(rsa(1024))
 
 
 def test_a_key_under_the_name_of_another_algorithm_is_refused() -> None:
-    """Otherwise one key could be stored twice."""
+    """The algorithm must match the key data, because otherwise one key could be stored twice."""
     text = public_text(new_key()).split()[1]
     with pytest.raises(SshKeyRefused):
         parse(f"ecdsa-sha2-nistp256 {text}")
@@ -83,14 +83,14 @@ def test_a_key_under_the_name_of_another_algorithm_is_refused() -> None:
     text=st.text(max_size=200) | st.from_regex(r"\A(ssh-rsa|ssh-ed25519|ecdsa-sha2-nistp256) [A-Za-z0-9+/=]+\Z")
 )
 def test_any_text_is_a_key_or_refused(text: str) -> None:
-    """No text makes the parser fail in another way."""
+    """Any text is parsed with the right fingerprint or refused, without any other error."""
     with suppress(SshKeyRefused):
         assert parse(text).fingerprint == asyncssh.import_public_key(text.strip()).get_fingerprint("sha256")
 
 
 @given(place=st.integers(0, 50), byte=st.integers(0, 255))
 def test_a_damaged_key_is_a_key_or_refused(place: int, byte: int) -> None:
-    """Also one with the right header."""
+    """A key with one changed byte is parsed or refused as an invalid key, without any other error."""
     algorithm, data = PLAIN.split()
     raw = bytearray(base64.b64decode(data))
     raw[place % len(raw)] = byte
@@ -99,7 +99,7 @@ def test_a_damaged_key_is_a_key_or_refused(place: int, byte: int) -> None:
 
 
 def test_keys_are_changed_by_their_owner_and_by_site_administrators(app: App) -> None:
-    """Anybody else sees them at most, and nothing is changed."""
+    """Other users may list public keys, but not find, add or delete them."""
     scenario = make_scenario(app)
     admin = Actor(accounts.find_user(app.database, "admin"))
     ada, eve = scenario.owner, Actor(scenario.reader)
@@ -122,7 +122,7 @@ def test_keys_are_changed_by_their_owner_and_by_site_administrators(app: App) ->
 
 
 def test_deploy_keys_are_a_matter_of_administrators_of_the_repository(app: App) -> None:
-    """Whoever may write there may neither see nor change them."""
+    """Write access is not enough to list, read, add or delete deploy keys."""
     scenario = make_scenario(app)
     owner, writer = scenario.caller(scenario.owner), scenario.caller(scenario.writer)
     new = NewSshKey(title="robot", key=PLAIN, is_read_only=True)
@@ -141,7 +141,7 @@ def test_deploy_keys_are_a_matter_of_administrators_of_the_repository(app: App) 
 
 
 def test_a_title_has_so_many_characters() -> None:
-    """Spaces around it do not count."""
+    """The length limit applies after spaces around the title are removed, and an empty title is refused."""
     longest = "x" * ssh_keys.MAX_TITLE
     assert ssh_keys.check_title(f" {longest} ") == longest
     for title in ("", "  ", f"{longest}x"):

@@ -1,4 +1,4 @@
-"""What a start does with the object store."""
+"""Setup of the object store at startup."""
 
 from contextlib import closing
 
@@ -18,7 +18,7 @@ from tests.s3_server import s3_server
 
 
 def test_the_bucket_of_another_installation_is_refused(settings: Settings) -> None:
-    """The first start writes the id of the installation to the bucket."""
+    """The first start writes the id of the installation to the bucket, and a different id is an error."""
     with s3_server() as server:
         given = msgspec.structs.replace(server.settings(settings), secret_key=Secret("c2VjcmV0" * 6))
         with open_database(given) as database:
@@ -32,7 +32,7 @@ def test_the_bucket_of_another_installation_is_refused(settings: Settings) -> No
 
 
 def test_repositories_of_an_earlier_version_are_adopted(settings: Settings, empty_database: Database) -> None:
-    """With progress, and once."""
+    """The first start adopts the repositories and reports its progress; the second one has nothing to adopt."""
     make_old_data_folder(settings, empty_database)
     prepare(empty_database, settings)
     calls: list[tuple[int, int]] = []

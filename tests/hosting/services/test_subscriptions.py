@@ -1,4 +1,4 @@
-"""Stars and watches of the acting user."""
+"""Stars and watches of a user."""
 
 import pytest
 
@@ -9,16 +9,18 @@ from tests.hosting.services.scenario import Scenario, make_scenario
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     return make_scenario(app)
 
 
 def test_a_star_and_a_watch_are_the_choice_of_the_user(scenario: Scenario) -> None:
-    """A visitor has made none."""
+    """A user adds and removes both, and an anonymous user has none."""
     eve = scenario.caller(scenario.reader)
     assert subscriptions.chosen(*scenario.caller(None)) == frozenset()
-    before = subscriptions.chosen(*eve)
+    assert subscriptions.chosen(*eve) == frozenset()
     subscriptions.add(*eve, "star")
-    assert subscriptions.chosen(*eve) - before == {"star"}
+    assert subscriptions.chosen(*eve) == {"star"}
+    subscriptions.add(*eve, "watch")
+    assert subscriptions.chosen(*eve) == {"star", "watch"}
     subscriptions.remove(*eve, "star")
-    assert subscriptions.chosen(*eve) == before
+    assert subscriptions.chosen(*eve) == {"watch"}

@@ -1,4 +1,4 @@
-"""Suggested changes; applying them is tested on the pages of pull requests."""
+"""Suggested changes in review comments; the tests of the pull request pages apply them."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from holdfast.hosting.services.suggestions import suggestion_in, with_line
     ],
 )
 def test_a_suggestion_is_found(body: str, expected: str | None) -> None:
-    """In a fence with that language."""
+    """A suggestion is the content of a closed code fence with the language `suggestion`."""
     assert suggestion_in(body) == expected
 
 
@@ -34,5 +34,5 @@ def test_a_suggestion_is_found(body: str, expected: str | None) -> None:
     ],
 )
 def test_a_line_is_replaced(content: bytes, line: int, text: str, expected: bytes) -> None:
-    """By as many as are suggested; line breaks stay as they are in the file."""
+    """A line is replaced by any number of lines, and the line endings of the file are kept."""
     assert with_line(content, line, text) == expected

@@ -1,4 +1,4 @@
-"""Patterns of protected tags, and who may change what they match."""
+"""Tag protection: patterns, and the users and teams that rules allow."""
 
 import pytest
 
@@ -29,7 +29,7 @@ from tests.hosting.repository_helpers import make_people
 def test_a_pattern_is_a_glob_or_a_regular_expression_between_slashes(
     pattern: str, tag: str, *, expected: bool
 ) -> None:
-    """An expression is searched for, unless it has anchors."""
+    """A regular expression without anchors may match anywhere in the name of the tag."""
     assert matches(pattern, tag) is expected
 
 
@@ -39,7 +39,10 @@ def rule(pattern: str, *users: Account, teams: tuple[int, ...] = ()) -> TagProte
 
 
 def test_one_of_the_rules_that_match_has_to_name_the_user(database: Database) -> None:
-    """A rule that names nobody admits nobody, and no rule everybody; a deploy key is nobody."""
+    """A tag that no rule matches is allowed, and a rule without users or teams allows nobody.
+
+    A deploy key may only create tags that no rule matches.
+    """
     ada, bob = make_people(database, "ada", "bob")
     none: frozenset[int] = frozenset()
     assert is_allowed([rule("x*")], "v1", ada, none)

@@ -1,4 +1,4 @@
-"""Teams are seen by their members, and changed by the owners of their organization."""
+"""Teams: permissions, validation and repositories."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def guild(app: App) -> Guild:
 
 
 def test_only_owners_of_the_organization_change_a_team(guild: Guild) -> None:
-    """Members of the team do not, and nobody does who is not signed in."""
+    """Members of the team do not change it, and anonymous users have to log in."""
     app, crew, user = guild.app, guild.crew(guild.ben), guild.eve.user
     assert user is not None
     refused: tuple[Callable[[Actor], object], ...] = (
@@ -86,7 +86,7 @@ def test_only_owners_of_the_organization_change_a_team(guild: Guild) -> None:
 
 
 def test_a_team_is_found_by_members_of_its_organization(guild: Guild) -> None:
-    """To others it does not exist; those who are not in it may not look at it."""
+    """Other users do not find the team, and members of the organization see only members of their own teams."""
     app = guild.app
     with pytest.raises(LoginRequired):
         teams.find(app, ANONYMOUS, guild.crew_id)
@@ -108,7 +108,7 @@ def test_a_team_is_found_by_members_of_its_organization(guild: Guild) -> None:
 
 
 def test_the_settings_of_a_team_are_checked(guild: Guild) -> None:
-    """A refused edit changes nothing."""
+    """Invalid settings are refused and change nothing, and the team of the owners cannot be edited or deleted."""
     app, crew = guild.app, guild.crew(guild.ada)
     for settings, error in (
         (TeamSettings(name="OWNERS"), TeamTaken),
@@ -130,7 +130,10 @@ def test_the_settings_of_a_team_are_checked(guild: Guild) -> None:
 
 
 def test_an_edit_changes_what_is_given(guild: Guild) -> None:
-    """A mode without units is for the units the team has."""
+    """A mode without units applies to the units that the team has.
+
+    Deleting the team ends the membership of a user who is in no other one.
+    """
     app, crew = guild.app, guild.crew(guild.ada)
     edited = teams.edit(app, guild.ada, crew, TeamSettings(description="On board"))
     assert (edited.name, edited.description, edited.units) == ("crew", "On board", {"repo.code": Mode.WRITE})
@@ -143,7 +146,7 @@ def test_an_edit_changes_what_is_given(guild: Guild) -> None:
 
 
 def test_owners_choose_the_repositories_of_a_team(guild: Guild) -> None:
-    """Members of the team do not."""
+    """Members of the team neither add nor remove repositories."""
     app, crew = guild.app, guild.crew(guild.ben)
     assert guild.ada.user is not None
     repositories.create(app, guild.account, guild.ada.user, NewRepository(name="ship", is_private=True))

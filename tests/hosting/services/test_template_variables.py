@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_variables_are_expanded(text: bytes, expanded: bytes) -> None:
-    """Names that are no variables stay, and a double dollar sign is one."""
+    """Unknown names are not replaced, and a double dollar sign is an escaped one."""
     assert expand_text(text, known()) == expanded
 
 
@@ -58,7 +58,7 @@ def expanded_files(folder: Path, files: dict[bytes, bytes]) -> dict[bytes, bytes
 
 
 def test_files_that_the_template_names_are_expanded(folder: Path) -> None:
-    """Their contents and paths; the list itself is left out."""
+    """Variables in contents and paths are expanded, and the list of patterns is not copied."""
     files = {
         b".gitea/template": b"# comment\n\n**.md\n/src/$REPO_NAME/*.go\nd/*.txt\n{\n",
         b"a/README.md": b"# $REPO_NAME\n",
@@ -77,7 +77,7 @@ def test_files_that_the_template_names_are_expanded(folder: Path) -> None:
 
 
 def test_a_path_that_is_taken_or_not_allowed_stays(folder: Path) -> None:
-    """No file is lost."""
+    """A path whose expansion conflicts with another file is not expanded, so that no file is lost."""
     files = {
         b".gitea/template": b"**",
         b"$REPO_NAME": b"1",
@@ -94,7 +94,7 @@ def test_a_path_that_is_taken_or_not_allowed_stays(folder: Path) -> None:
 
 
 def test_the_work_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large files, and those after a lot of text, are taken as they are."""
+    """Large files, and files beyond the limit of expanded bytes, are copied unchanged."""
     monkeypatch.setattr(template_variables, "LARGEST_FILE", 20)
     monkeypatch.setattr(template_variables, "MOST_BYTES", 15)
     files = {b".gitea/template": b"**", b"a": b"$REPO_NAME", b"b": b"$REPO_NAME" * 3, b"c": b"$REPO_NAME"}
@@ -102,7 +102,7 @@ def test_the_work_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_file_as_large_as_the_limits_is_expanded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also the list itself is read up to that size."""
+    """A file of exactly the size limit is expanded, and a list of patterns over it is ignored."""
     monkeypatch.setattr(template_variables, "LARGEST_FILE", 10)
     monkeypatch.setattr(template_variables, "MOST_BYTES", 10)
     for pattern, expanded in ((b"**\n#######", b"go-sdk"), (b"**\n########", b"$REPO_NAME")):
@@ -110,13 +110,13 @@ def test_a_file_as_large_as_the_limits_is_expanded(folder: Path, monkeypatch: py
 
 
 def test_patterns_are_read_up_to_a_number(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Comments and invalid ones do not count."""
+    """Comments and invalid patterns do not count towards the limit of patterns."""
     monkeypatch.setattr(template_variables, "MOST_PATTERNS", 2)
     files = {b".gitea/template": b"# x\n[\na\nb\nc\n", **dict.fromkeys((b"a", b"b", b"c"), b"$REPO_NAME")}
     assert expanded_files(folder, files) == {b"a": b"go-sdk", b"b": b"go-sdk", b"c": b"$REPO_NAME"}
 
 
 def test_a_template_without_the_list_is_copied_unchanged(folder: Path) -> None:
-    """Nothing is expanded."""
+    """Without `.gitea/template` no variables are expanded."""
     files = {b"README.md": b"$REPO_NAME"}
     assert expanded_files(folder, files) == files

@@ -1,4 +1,4 @@
-"""Two-factor authentication: enrolling, confirming, using, replaying, recovering and disabling."""
+"""Two-factor authentication: enrolment, codes, rate limits, recovery codes and removal."""
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
@@ -43,18 +43,21 @@ def ada(app: App) -> Account:
 
 
 def code(secret: str, now: float = NOW) -> Secret:
-    """Return what an authenticator app shows."""
+    """Return the code that an authenticator app shows."""
     return Secret(pyotp.TOTP(secret).at(int(now)))
 
 
 def enable(app: App, user: Account, now: float = NOW) -> tuple[str, list[Secret]]:
-    """Enable it; return the secret and the recovery codes."""
+    """Enable two-factor authentication, and return the secret and the recovery codes."""
     secret = two_factor.begin(app, Actor(user, by_password=True), "host.example").secret
     return secret, two_factor.confirm(app, Actor(user), code(secret, now), now=now)
 
 
 def test_two_factor_authentication_is_enabled_by_a_code(app: App, ada: Account) -> None:
-    """It is stored encrypted; the URI names the user and the host."""
+    """The secret is stored encrypted, and the URI has the names of the user and the host.
+
+    A confirmed secret comes with ten recovery codes and cannot be replaced.
+    """
     pending = two_factor.begin(app, Actor(ada, by_password=True), "git.example.org")
     assert pending.uri.startswith("otpauth://totp/Holdfast:ada%40git.example.org?secret=")
     assert pending.secret in pending.uri
@@ -84,7 +87,7 @@ def test_two_factor_authentication_is_enabled_by_a_code(app: App, ada: Account) 
 
 @pytest.mark.parametrize("offset", [-2, -1, 0, 1, 2])
 def test_the_clock_may_differ_by_one_step(app: App, ada: Account, offset: int) -> None:
-    """In either direction."""
+    """A code of the previous or the next time step is accepted, and one that is two steps off is not."""
     secret, _ = enable(app, ada, now=NOW - 300)
     shown = code(secret, NOW + offset * 30)
     if abs(offset) > 1:
@@ -95,7 +98,7 @@ def test_the_clock_may_differ_by_one_step(app: App, ada: Account, offset: int) -
 
 
 def test_a_code_is_accepted_once(app: App, ada: Account) -> None:
-    """Nor are those before it, nor the one that confirmed the secret; the next one is."""
+    """A used code and earlier ones are refused, as is the code of the enrolment; a recovery code works once."""
     secret, codes = enable(app, ada)
     for seconds, is_right in ((0, False), (-30, False), (30, True), (30, False), (0, False)):
         if is_right:
@@ -109,7 +112,7 @@ def test_a_code_is_accepted_once(app: App, ada: Account) -> None:
 
 
 def test_a_code_is_typed_as_people_type_it(app: App, ada: Account) -> None:
-    """With spaces, hyphens and capitals; anything else is wrong, whatever it is."""
+    """Spaces, hyphens and capitals in a code are ignored, and malformed codes are refused as wrong ones."""
     secret, codes = enable(app, ada, now=NOW - 300)
     shown = code(secret).reveal()
     for wrong in ("", " ", "1" * 5, "1" * 7, "x" * 5000, "\0", "١٢٣٤٥٦", codes[0].reveal()[:-1]):
@@ -121,7 +124,10 @@ def test_a_code_is_typed_as_people_type_it(app: App, ada: Account) -> None:
 
 
 def test_guesses_are_limited_for_each_user(app: App, ada: Account) -> None:
-    """Also those made at once; a right code clears the count, and the limit ends after its window."""
+    """Concurrent wrong codes of a user are limited, and other users are not affected.
+
+    A right code clears the count, and the limit ends after its time window.
+    """
     limit = app.settings.login_failures
     secret, codes = enable(app, ada, now=NOW - 300)
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
@@ -149,7 +155,7 @@ def test_guesses_are_limited_for_each_user(app: App, ada: Account) -> None:
 
 
 def test_the_confirmation_is_limited_too(app: App, ada: Account) -> None:
-    """As it is a guess like any other."""
+    """Wrong codes for the confirmation of a new secret are rate-limited like those of a login."""
     two_factor.begin(app, Actor(ada, by_password=True), "")
     for _ in range(app.settings.login_failures):
         with pytest.raises(WrongCode):
@@ -159,7 +165,10 @@ def test_the_confirmation_is_limited_too(app: App, ada: Account) -> None:
 
 
 def test_changes_require_a_session_and_the_password(app: App, ada: Account) -> None:
-    """A token or an administrator who acts as them does not, and a session alone only confirms."""
+    """Tokens and administrators who impersonate the user are refused.
+
+    A session without the password can only confirm an enrolment.
+    """
     token, _ = tokens.create_token(app.database, ada, "ci", ("all",))
     admin = accounts.find_user(app.database, "admin")
     enable(app, ada)
@@ -183,7 +192,7 @@ def test_changes_require_a_session_and_the_password(app: App, ada: Account) -> N
 
 
 def test_administrators_disable_two_factor_authentication(app: App, ada: Account) -> None:
-    """For a user who has lost it; others may not, and where there is none they are told."""
+    """An administrator disables it for another user; users cannot, and it is an error where it is disabled."""
     enable(app, ada)
     with pytest.raises(Forbidden):
         two_factor.remove_for(app, Actor(ada), ada)
@@ -199,7 +208,7 @@ def test_administrators_disable_two_factor_authentication(app: App, ada: Account
 
 
 class TwoFactor(RuleBasedStateMachine):
-    """Everything that can be done, in any order and at any time, held against a model of what is valid."""
+    """Random sequences of operations at random times, compared with a model."""
 
     app: App
     count = 0
@@ -234,7 +243,7 @@ class TwoFactor(RuleBasedStateMachine):
 
     @rule()
     def begin(self) -> None:
-        """Ask for a secret."""
+        """Request a new secret."""
         if self.secret:
             with pytest.raises(TwoFactorEnabled):
                 two_factor.begin(self.app, self.actor, "")
@@ -244,7 +253,7 @@ class TwoFactor(RuleBasedStateMachine):
     @precondition(lambda self: self.pending)
     @rule(offset=st.sampled_from([0, 0, 0, -1, 1, -2, 2, 3]))
     def confirm(self, offset: int) -> None:
-        """Confirm it with a code of some time."""
+        """Confirm the secret with the code of a time step."""
         steps = self.matching(self.pending, offset)
         shown = code(self.pending, self.now + offset * 30)
         if not steps:
@@ -257,7 +266,7 @@ class TwoFactor(RuleBasedStateMachine):
     @precondition(lambda self: self.secret)
     @rule(offset=st.integers(-2, 2), use=st.sampled_from(["check", "check", "check", "codes", "disable"]))
     def use(self, offset: int, use: str) -> None:
-        """Use a code of some time, which may have been used before."""
+        """Use the code of a time step, which may have been used before."""
         steps = self.matching(self.secret, offset)
         is_right = bool(steps) and max(steps) > self.last_step
         self.attempt(code(self.secret, self.now + offset * 30), use, is_right=is_right)
@@ -276,11 +285,11 @@ class TwoFactor(RuleBasedStateMachine):
     @precondition(lambda self: self.secret and self.used)
     @rule(data=st.data())
     def recover_again(self, data: st.DataObject) -> None:
-        """Use a recovery code that is void."""
+        """Use a recovery code that is no longer valid."""
         self.attempt(data.draw(st.sampled_from(self.used)), "check", is_right=False)
 
     def attempt(self, given: Secret, use: str, *, is_right: bool) -> None:
-        """Do something that takes a code."""
+        """Check that an operation accepts a valid code and refuses an invalid one."""
         if not is_right:
             with pytest.raises(WrongCode):
                 two_factor.check(self.app, self.user, given, now=self.now)
@@ -297,12 +306,12 @@ class TwoFactor(RuleBasedStateMachine):
     @precondition(lambda self: self.secret)
     @rule()
     def remove(self) -> None:
-        """Let an administrator remove it."""
+        """Let an administrator disable two-factor authentication."""
         two_factor.remove_for(self.app, OPERATOR, self.user)
         self.forget()
 
     def forget(self) -> None:
-        """Begin again."""
+        """Reset the model."""
         self.secret, self.codes, self.last_step = "", [], 0
 
     @invariant()
@@ -318,7 +327,7 @@ class TwoFactor(RuleBasedStateMachine):
 
 
 def test_any_order_of_events_leaves_a_valid_state(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A code is accepted once and near its time, a recovery code once, and none after it was disabled."""
+    """A code is accepted once and near its time, a recovery code once, and none after the removal."""
     patient = dataclasses.replace(app, settings=msgspec.structs.replace(app.settings, login_failures=10_000))
     monkeypatch.setattr(TwoFactor, "app", patient, raising=False)
     monkeypatch.setattr(TwoFactor, "count", 0)

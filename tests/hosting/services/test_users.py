@@ -1,4 +1,4 @@
-"""User accounts are changed by site administrators, and profiles by the users themselves."""
+"""User accounts: permissions, validation, passwords and sign-up."""
 
 from collections.abc import Callable
 
@@ -50,7 +50,7 @@ def ada(app: App, admin: Actor) -> Account:
 
 
 def test_only_site_administrators_change_accounts(app: App, ada: Account) -> None:
-    """Neither users nor anybody who is not signed in."""
+    """Other users and anonymous ones may not list, create, edit, rename or delete users."""
     refused: tuple[Callable[[Actor], object], ...] = (
         lambda actor: users.list_users(app, actor, "", skip=0, limit=1),
         lambda actor: users.create(app, actor, NewUser(name="ben", email="b@example.org", password=PASSWORD)),
@@ -68,7 +68,7 @@ def test_only_site_administrators_change_accounts(app: App, ada: Account) -> Non
 
 
 def test_a_name_and_an_address_are_taken_once(app: App, admin: Actor, ada: Account) -> None:
-    """In whatever case they are written."""
+    """Names and e-mail addresses that differ only in letter case count as taken."""
     with pytest.raises(NameTaken) as excinfo:
         users.create(app, admin, NewUser(name="ADA", email="other@example.org", password=PASSWORD))
     assert excinfo.value.name == "ADA"
@@ -92,7 +92,7 @@ def test_a_name_and_an_address_are_taken_once(app: App, admin: Actor, ada: Accou
 def test_an_invalid_profile_is_refused(
     app: App, ada: Account, changes: dict[str, str], error: type[InvalidField | InvalidValue], field: str
 ) -> None:
-    """Whoever edits it."""
+    """An invalid value is refused for an administrator and for the user, with the name of the field."""
     admin = Actor(accounts.find_user(app.database, "admin"))
     with pytest.raises(error, match=rf"^\[{field}\]"):
         users.edit(app, admin, ada, msgspec.convert(changes, UserEdit))
@@ -114,7 +114,7 @@ def test_an_invalid_profile_is_refused(
 def test_an_invalid_user_is_not_created(
     app: App, admin: Actor, given: dict[str, str], error: type[InvalidField | InvalidValue], field: str
 ) -> None:
-    """The field that is wrong is named; an empty visibility is the usual one."""
+    """The error names the invalid field, and an empty visibility is `public`."""
     new = NewUser(name="ben", email="b@example.org", password=PASSWORD)
     with pytest.raises(error, match=rf"^\[{field}\]"):
         users.create(app, admin, msgspec.structs.replace(new, **given))
@@ -124,7 +124,10 @@ def test_an_invalid_user_is_not_created(
 
 
 def test_an_account_is_visible_as_its_owner_says(app: App, admin: Actor) -> None:
-    """A limited one to users, a private one to itself, members of a common organization and administrators."""
+    """A limited account is visible to users.
+
+    A private account is visible to members of a common organization and to administrators.
+    """
     friend, stranger = make_people(app.database, "friend", "stranger")
     made = {name: make_people(app.database, name, visibility=name)[0] for name in users.VISIBILITIES}
     token, _ = tokens.create_token(app.database, made["private"], "t", ("all", "public-only"))
@@ -155,7 +158,7 @@ def test_an_account_is_visible_as_its_owner_says(app: App, admin: Actor) -> None
 
 
 def test_an_edit_changes_what_is_given(app: App, admin: Actor, ada: Account) -> None:
-    """A new password revokes the tokens of the user."""
+    """Fields that an edit does not have stay, and a new password revokes the tokens of the user."""
     tokens.create_token(app.database, ada, "ci", ("all",))
     edited = users.edit(app, admin, ada, UserEdit(full_name="Ada", password=Secret("battery staple")))
     assert (edited.full_name, edited.email, edited.visibility) == ("Ada", "ada@example.org", "public")
@@ -167,7 +170,7 @@ def test_an_edit_changes_what_is_given(app: App, admin: Actor, ada: Account) -> 
 
 
 def test_an_administrator_stays(app: App, admin: Actor) -> None:
-    """The last one stays one, and nobody deletes their own account."""
+    """The last administrator cannot lose the role, and administrators cannot delete their own accounts."""
     assert admin.user is not None
     with pytest.raises(LastAdmin):
         users.edit(app, admin, admin.user, UserEdit(is_admin=False))
@@ -176,7 +179,7 @@ def test_an_administrator_stays(app: App, admin: Actor) -> None:
 
 
 def test_a_user_with_repositories_is_deleted_with_purge_only(app: App, admin: Actor, ada: Account) -> None:
-    """The copies of the repositories go too, and what is cached of them."""
+    """A purge deletes the repositories with their local copies and cached files, and those of others stay."""
     ship = repositories.create(app, ada, ada, NewRepository(name="ship"))
     app.copies.open(ship)
     assert len(list(app.folders.all_ids())) == 1
@@ -195,7 +198,7 @@ def test_a_user_with_repositories_is_deleted_with_purge_only(app: App, admin: Ac
 
 
 def test_a_user_sets_their_own_password_in_person(app: App, ada: Account) -> None:
-    """Not with a token."""
+    """A request with a token cannot change the password, and a password has a maximum length."""
     token, _ = tokens.create_token(app.database, ada, "ci", ("all",))
     with pytest.raises(SessionRequired):
         users.set_own_password(app, Actor(ada, token), Secret("battery staple"))
@@ -206,7 +209,7 @@ def test_a_user_sets_their_own_password_in_person(app: App, ada: Account) -> Non
 
 
 def test_a_command_on_the_server_may_do_what_an_administrator_may(app: App, ada: Account) -> None:
-    """It also creates administrators, and users without an e-mail address."""
+    """A command creates administrators and users without an e-mail address, and it renames and deletes users."""
     ben = users.create(app, OPERATOR, NewUser(name="ben", email="", password=PASSWORD, is_admin=True))
     assert (ben.email, ben.is_admin) == ("", True)
     assert users.rename(app, OPERATOR, ada, "countess").name == "countess"
@@ -216,7 +219,7 @@ def test_a_command_on_the_server_may_do_what_an_administrator_may(app: App, ada:
 
 
 def test_anybody_signs_up_where_the_settings_allow_it(app: App) -> None:
-    """With an e-mail address, and a password somebody can log in with."""
+    """A sign-up needs an e-mail address and a password within the length limit."""
     with pytest.raises(SignUpDisabled):
         users.sign_up(app, "ben", "ben@example.org", PASSWORD)
     app.settings = msgspec.structs.replace(app.settings, sign_up=True)

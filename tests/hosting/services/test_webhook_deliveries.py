@@ -1,4 +1,4 @@
-"""Deliveries are shown, queued again and cancelled for those who may change the webhook."""
+"""Deliveries of webhooks: permissions, redelivery and cancellation."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def webhook_id(app: App, ada: Account) -> int:
 
 
 def test_other_users_neither_see_nor_change_deliveries(app: App, ada: Account, webhook_id: int) -> None:
-    """Neither anonymous users nor other ones."""
+    """Anonymous users have to log in, and other users may not list, read, redeliver or cancel deliveries."""
     ben = Actor(accounts.create_user(app.database, "ben", Secret("correct horse")))
     owner = WebhookOwner(ada)
     for actor, error in ((ANONYMOUS, LoginRequired), (ben, Forbidden)):
@@ -58,7 +58,7 @@ def test_other_users_neither_see_nor_change_deliveries(app: App, ada: Account, w
 
 
 def test_a_delivery_is_cancelled_once_and_queued_again(app: App, ada: Account, webhook_id: int) -> None:
-    """The reason names who cancelled it."""
+    """The error of a cancelled delivery names the user, and an event is not queued twice."""
     actor, owner = Actor(ada), WebhookOwner(ada)
     ((pending,), total) = webhook_deliveries.list_deliveries(
         app, actor, owner, webhook_id, DeliveryFilter(state="waiting"), skip=0, limit=9
@@ -75,8 +75,8 @@ def test_a_delivery_is_cancelled_once_and_queued_again(app: App, ada: Account, w
     assert webhook_deliveries.redeliver_all(app, actor, owner, webhook_id, DeliveryFilter()) == 0
 
 
-def test_nothing_is_queued_for_an_inactive_webhook(app: App, ada: Account, webhook_id: int) -> None:
-    """What was pending is cancelled."""
+def test_nothing_is_redelivered_to_an_inactive_webhook(app: App, ada: Account, webhook_id: int) -> None:
+    """Deliveries of an inactive webhook cannot be sent again."""
     actor, owner = Actor(ada), WebhookOwner(ada)
     webhooks.edit(app, actor, owner, webhook_id, WebhookEdit(is_active=False))
     ((one,), _) = webhook_deliveries.list_deliveries(
@@ -94,6 +94,6 @@ def test_nothing_is_queued_for_an_inactive_webhook(app: App, ada: Account, webho
 def test_an_unknown_state_or_event_is_refused(
     app: App, ada: Account, webhook_id: int, wanted: DeliveryFilter
 ) -> None:
-    """Instead of an empty list."""
+    """An unknown filter is an error instead of an empty list."""
     with pytest.raises(InvalidValue):
         webhook_deliveries.list_deliveries(app, Actor(ada), WebhookOwner(ada), webhook_id, wanted, skip=0, limit=9)

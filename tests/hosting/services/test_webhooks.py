@@ -1,4 +1,4 @@
-"""Webhooks are checked and authorized by the service itself, whatever its caller did before."""
+"""Webhooks: permissions, owners, validation and test deliveries."""
 
 import pytest
 from msgspec.structs import replace
@@ -56,7 +56,7 @@ def own(ada: Account) -> WebhookOwner:
 
 
 def owners(app: App, ada: Account, mode: Mode) -> dict[str, WebhookOwner]:
-    """Return an owner of each kind, with what somebody who has `mode` there may do."""
+    """Return an owner of each kind, with the permissions of a user who has `mode` there."""
     guild = organizations.create_organization(app.database, ada, "guild")
     ship = repositories.create(app, ada, ada, NewRepository(name="ship"))
     return {
@@ -68,7 +68,10 @@ def owners(app: App, ada: Account, mode: Mode) -> dict[str, WebhookOwner]:
 
 
 def test_changing_webhooks_requires_permission(app: App, ada: Account) -> None:
-    """Writers of a repository, members of an organization, other users, and who is no administrator."""
+    """Anonymous users have to log in.
+
+    Writers of a repository, members of an organization and other users have no access to webhooks.
+    """
     ben = Actor(accounts.create_user(app.database, "ben", Secret("correct horse")))
     lacking = {
         "repository": Permission.ADMIN,
@@ -94,7 +97,7 @@ def test_changing_webhooks_requires_permission(app: App, ada: Account) -> None:
 
 
 def test_each_owner_has_webhooks_of_its_own(app: App, ada: Account) -> None:
-    """One owner's webhook is not found through another."""
+    """A webhook of one owner is not found among those of another."""
     admin = accounts.find_user(app.database, "admin")
     for name, owner in owners(app, ada, Mode.OWNER).items():
         actor = Actor(admin if name == "service" else ada)
@@ -107,7 +110,7 @@ def test_each_owner_has_webhooks_of_its_own(app: App, ada: Account) -> None:
 def test_disabled_webhooks_cannot_be_created(
     app: App, own: WebhookOwner, ada: Account, settings: Settings
 ) -> None:
-    """Not even by a caller that has no guards."""
+    """The service itself refuses a new webhook where the settings disable webhooks."""
     app.settings = replace(settings, webhooks=False)
     with pytest.raises(WebhooksDisabled):
         webhooks.create(app, Actor(ada), own, WANTED)
@@ -134,7 +137,7 @@ def test_disabled_webhooks_cannot_be_created(
 def test_an_invalid_option_is_named(
     app: App, ada: Account, changes: dict[str, object], error: type[HostingError], named: str
 ) -> None:
-    """And nothing is created."""
+    """The error names the option that is invalid, and no webhook is created."""
     options = {"type": "gitea", "url": "https://ci.example/h", "content_type": "json", **changes}
     with pytest.raises(error) as excinfo:
         webhooks.create(app, Actor(ada), WebhookOwner(ada), NewWebhook(**options))  # type: ignore[arg-type]  # invalid on purpose
@@ -144,7 +147,7 @@ def test_an_invalid_option_is_named(
 
 
 def test_an_edit_changes_what_is_given_and_keeps_the_rest(app: App, own: WebhookOwner, ada: Account) -> None:
-    """A secret too."""
+    """The secret and the URL stay if the edit does not have them, and an invalid URL is refused."""
     created = webhooks.create(app, Actor(ada), own, replace(WANTED, secret="hunter2"))
     edited = webhooks.edit(app, Actor(ada), own, created.id, WebhookEdit(name=" CI ", is_active=True))
     assert (edited.name, edited.is_active, edited.secret, edited.url) == ("CI", True, created.secret, created.url)
@@ -153,7 +156,7 @@ def test_an_edit_changes_what_is_given_and_keeps_the_rest(app: App, own: Webhook
 
 
 def test_a_test_needs_a_repository_with_commits_and_a_ref_of_it(app: App, own: WebhookOwner, ada: Account) -> None:
-    """It is queued for the one webhook only."""
+    """A test delivery is queued for the one webhook only."""
     actor = Actor(ada)
     first = webhooks.create(app, actor, own, replace(WANTED, is_active=True))
     second = webhooks.create(app, actor, own, replace(WANTED, is_active=True))
@@ -178,7 +181,7 @@ def test_a_test_needs_a_repository_with_commits_and_a_ref_of_it(app: App, own: W
 
 
 def test_the_owner_is_stored_by_its_kind(app: App, ada: Account) -> None:
-    """As the rows name it."""
+    """Organizations and users are stored as `owner`; a user may administer their own webhooks."""
     kinds = {name: owner.stored.kind for name, owner in owners(app, ada, Mode.OWNER).items()}
     assert kinds == {"repository": "repository", "organization": "owner", "user": "owner", "service": "service"}
     assert access.require_webhook_admin(Actor(ada), WebhookOwner(ada)) == ada

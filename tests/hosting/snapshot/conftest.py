@@ -1,4 +1,4 @@
-"""Fixtures of the tests of backups: a small installation."""
+"""Fixtures of the backup tests: a small installation."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ from holdfast.settings import Settings
 
 @pytest.fixture
 def app(settings: Settings, database: Database) -> Iterator[App]:
-    """Open a host with people, an organization, a webhook, three repositories, one a fork, and a large file."""
+    """Open a host with users, an organization, a webhook, three repositories, one a fork, and a large file."""
     opened = App.open(settings)
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="ada@example.org")
     acme = organizations.create_organization(database, ada, "acme")

@@ -1,4 +1,4 @@
-"""The file a backup is: what is written comes back, and no damage goes unseen."""
+"""The archive format of backups: round trips, checksums and member names."""
 
 import io
 from pathlib import Path
@@ -25,7 +25,7 @@ def written(folder: Path, name: str = "backup.tar") -> Path:
 
 @pytest.mark.parametrize("name", ["backup.tar", "backup.tar.gz", "backup.tgz"])
 def test_archives_round_trip(tmp_path: Path, name: str) -> None:
-    """The manifest, every name and every byte; only the owner can read the file."""
+    """The manifest, names and contents are read back, and only the owner of the file may read it."""
     target = written(tmp_path, name)
     manifest = verify(target)
     assert (manifest.tables, manifest.deleted, manifest.revision, manifest.members) == (
@@ -42,7 +42,7 @@ def test_archives_round_trip(tmp_path: Path, name: str) -> None:
 
 
 def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
-    """Neither under its name nor under another."""
+    """An error while the archive is written leaves neither the archive nor a temporary file."""
     with pytest.raises(RuntimeError), SnapshotWriter(tmp_path / "backup.tar", "0001", lambda done: done):
         raise RuntimeError
     with (
@@ -55,7 +55,7 @@ def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Give the bytes of a backup that is quick to read."""
+    """Return the bytes of a small backup."""
     target = tmp_path_factory.mktemp("small") / "backup.tar"
     with SnapshotWriter(target, "0001", lambda done: done, now=1000) as writer:
         writer.add_bytes("files/a", b"abc")
@@ -69,7 +69,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_every_changed_byte_is_detected(
     small: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """Wherever it is: the backup is refused, or what comes out of it is what went in."""
+    """After a change of any byte the backup is refused, or its contents are still the original ones."""
     position = data.draw(st.integers(0, len(small) - 1))
     damaged = bytearray(small)
     damaged[position] ^= data.draw(st.integers(1, 255))
@@ -85,7 +85,7 @@ def test_every_changed_byte_is_detected(
 
 
 def test_a_version_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
-    """A byte in the version of the head that no text can have is told like any other damage."""
+    """A byte in the version that is invalid UTF-8 is reported as damage."""
     target = written(tmp_path)
     content = bytearray(target.read_bytes())
     content[content.index(b'"version":"') + len(b'"version":"')] = 0xFF
@@ -95,7 +95,7 @@ def test_a_version_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_damaged_file_is_named(tmp_path: Path) -> None:
-    """So that a person knows what is lost."""
+    """The error for a wrong checksum names the file, so that a person knows what is lost."""
     target = written(tmp_path)
     content = target.read_bytes()
     target.write_bytes(content.replace(b"x" * 1000, b"y" * 1000, 1))
@@ -105,7 +105,7 @@ def test_the_damaged_file_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no archive at all", b"\x1f\x8b\x08broken", bytes(10240)])
 def test_a_file_that_is_not_a_backup_is_reported(tmp_path: Path, content: bytes) -> None:
-    """In one line."""
+    """An empty file, text, broken gzip data and zero bytes are reported as a damaged backup."""
     target = tmp_path / "backup.tar"
     target.write_bytes(content)
     with pytest.raises(SnapshotDamaged):
@@ -113,14 +113,14 @@ def test_a_file_that_is_not_a_backup_is_reported(tmp_path: Path, content: bytes)
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    """In the words of the system."""
+    """The error for a missing file has the message of the operating system."""
     with pytest.raises(SnapshotRefused, match="No such file"):
         verify(tmp_path / "none.tar")
 
 
 @given(st.text())
 def test_no_accepted_name_is_outside_the_target(name: str) -> None:
-    """Whatever the name, below its place or refused."""
+    """Any accepted name is a path below the target folder and has no `..` part."""
     for given_name in (name, f"files/{name}"):
         if is_harmless(given_name) and "/" in given_name:
             assert Path("/root", given_name).is_relative_to("/root")

@@ -1,4 +1,4 @@
-"""Making a backup of a service that runs: nothing acknowledged is lost, nothing is torn."""
+"""Creation of backups, also while the service runs."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ from tests.tls import PLAIN
 
 
 def git(folder: Path, *words: str) -> str:
-    """Run git as a person does."""
+    """Run git with an identity, and return its output."""
     identity = {
         f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
@@ -42,7 +42,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 class Load:
-    """People who make repositories, push and open issues all the time, and remember what they were told."""
+    """Threads that create repositories, push and open issues, and record what was acknowledged."""
 
     def __init__(self, service: Service, folder: Path) -> None:
         self.service = service
@@ -111,7 +111,7 @@ class Load:
         host.close()
 
     def guarded(self, work: Callable[[], None]) -> None:
-        """Remember what went wrong."""
+        """Run a function, and record its exception."""
         try:
             work()
         except Exception as error:  # noqa: BLE001  # the test looks at them
@@ -120,7 +120,7 @@ class Load:
 
     @contextmanager
     def going_on(self) -> Iterator[None]:
-        """Let them work until the end."""
+        """Run the threads until the end of the block."""
         works = [
             lambda: self.make_repositories(0),
             lambda: self.make_repositories(1),
@@ -141,7 +141,10 @@ class Load:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_backup_made_under_load_is_whole(service: Service, tmp_path: Path) -> None:
-    """What was acknowledged before it began is in it; every repository is whole; the doctor finds nothing."""
+    """A backup contains everything that was acknowledged before it began.
+
+    Its repositories are intact, and the doctor finds nothing after a restore.
+    """
     load = Load(service, tmp_path)
     with ExitStack() as stack:
         stack.enter_context(load.going_on())
@@ -160,7 +163,7 @@ def test_a_backup_made_under_load_is_whole(service: Service, tmp_path: Path) -> 
 
 
 def check_restored(other: Settings, pushed: dict[str, str], names: set[str]) -> None:
-    """Hold what was restored against what people were told."""
+    """Compare a restored installation with the pushes and issues that were acknowledged."""
     host = App.open(other)
     assert list(examine(host, deep=True)) == []
     for name, commit in pushed.items():
@@ -187,7 +190,7 @@ def check_restored(other: Settings, pushed: dict[str, str], names: set[str]) -> 
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_an_invalid_target_of_a_backup_is_refused(app: App, tmp_path: Path, target: str, problem: str) -> None:
-    """It says why, and writes nothing."""
+    """The error says why the target is refused, and nothing is written."""
     (tmp_path / "there.tar").write_bytes(b"precious")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(SnapshotRefused, match=problem):
@@ -196,7 +199,7 @@ def test_an_invalid_target_of_a_backup_is_refused(app: App, tmp_path: Path, targ
 
 
 def test_there_must_be_something_to_back_up(tmp_path: Path) -> None:
-    """A folder that is not there, and a database without tables."""
+    """A missing data folder and a database without tables are errors, and no file is written."""
     with pytest.raises(NoData, match="no Holdfast data in"):
         create_snapshot(Settings(data=tmp_path / "none"), tmp_path / "backup.tar")
     with open_database(Settings(data=tmp_path / "data")) as database, database.read():
@@ -208,7 +211,7 @@ def test_there_must_be_something_to_back_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_databases_among_the_files_are_copied_at_one_moment(app: App, tmp_path: Path) -> None:
-    """What stands only in their journal is in the copy too; links are left out."""
+    """A SQLite file is copied with the content of its write-ahead log, and symbolic links are left out."""
     with closing(sqlite3.connect(app.settings.data / "archive.sqlite3")) as archive:
         archive.execute("PRAGMA journal_mode = WAL")
         archive.execute("CREATE TABLE messages (body TEXT)")
@@ -226,7 +229,7 @@ def test_databases_among_the_files_are_copied_at_one_moment(app: App, tmp_path: 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_caches_and_copies_are_not_backed_up(app: App, tmp_path: Path) -> None:
-    """Conversations read from backups, sealed ones among them, and by what a bucket knows its service."""
+    """Neither the cache of conversations nor the file that names the owner of a bucket is in a backup."""
     stored = app.settings.data / "cache" / "chats" / "sealed"
     stored.parent.mkdir(parents=True)
     stored.write_bytes(b"x")
@@ -239,7 +242,7 @@ def test_caches_and_copies_are_not_backed_up(app: App, tmp_path: Path) -> None:
 def test_a_backup_without_a_pack_that_was_not_deleted_is_refused(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Restoring such a backup would lose its objects for good."""
+    """A missing pack is an error, because a restore of such a backup would lose its objects."""
     monkeypatch.setattr("holdfast.hosting.storage.pack_files.INLINE_LIMIT", 0)
     app.compactor.collect_garbage(1, retention_seconds=0)
     (pack,) = (app.settings.data / "packs").rglob("*.pack")
@@ -250,7 +253,7 @@ def test_a_backup_without_a_pack_that_was_not_deleted_is_refused(
 
 
 def test_a_backup_without_a_repository_that_is_not_adopted_is_refused(app: App, tmp_path: Path) -> None:
-    """It is in its folder only, which is no part of a backup."""
+    """A repository that is not adopted is only in its folder, which is no part of a backup."""
     with app.database.write() as connection:
         connection.execute(repositories.update().where(repositories.c.id == 1).values(version=-1))
     with pytest.raises(SnapshotError, match="not adopted"):
@@ -259,7 +262,7 @@ def test_a_backup_without_a_repository_that_is_not_adopted_is_refused(app: App, 
 
 
 def test_a_backup_needs_no_copy(app: App, tmp_path: Path) -> None:
-    """Copies are no part of it."""
+    """A backup is made without the local copies of repositories and does not contain them."""
     shutil.rmtree(app.folders.root)
     create_snapshot(app.settings, tmp_path / "backup.tar")
     with tarfile.open(tmp_path / "backup.tar") as written:
@@ -267,7 +270,7 @@ def test_a_backup_needs_no_copy(app: App, tmp_path: Path) -> None:
 
 
 def test_the_folder_of_another_database_is_not_backed_up(app: App, tmp_path: Path) -> None:
-    """It would be a backup of neither."""
+    """A data folder that does not belong to the database is an error."""
     (app.settings.data / INSTANCE_FILE).unlink()
     with pytest.raises(WrongDataFolder):
         create_snapshot(app.settings, tmp_path / "backup.tar")
@@ -275,7 +278,7 @@ def test_the_folder_of_another_database_is_not_backed_up(app: App, tmp_path: Pat
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_backup_is_private(app: App, tmp_path: Path) -> None:
-    """Whatever the umask: it holds every secret there is."""
+    """The file has mode 600 even with a umask of 0, because it contains all secrets."""
     before = os.umask(0)
     try:
         create_snapshot(app.settings, tmp_path / "backup.tar")

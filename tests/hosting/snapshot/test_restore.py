@@ -1,4 +1,4 @@
-"""What is restored is what was there, in either database, or nothing at all."""
+"""Restoring backups to SQLite and PostgreSQL."""
 
 import io
 import os
@@ -63,7 +63,7 @@ AVATAR = b"\x89PNG\r\n\x1a\n\x00\xff"
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def other(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Give settings for a second, empty place to restore to, in both kinds of database."""
+    """Return the settings of a second, empty installation, with each kind of database."""
     url = request.getfixturevalue("second_postgres") if request.param == "postgres" else None
     return Settings(data=tmp_path / "other", database_url=url)
 
@@ -87,7 +87,10 @@ def normal(settings: Settings) -> dict[str, set[tuple[object, ...]]]:
 
 
 def test_a_backup_is_restored_completely(app: App, backup: Path, other: Settings) -> None:
-    """Every row, every repository, every file; the doctor finds nothing, and everybody can log in."""
+    """All rows, repositories and files are restored.
+
+    The doctor finds nothing afterwards, and a user can log in.
+    """
     restore(other, backup)
     restored = App.open(other)
     before, after = normal(app.settings), contents(restored.database)
@@ -109,7 +112,7 @@ def test_a_backup_is_restored_completely(app: App, backup: Path, other: Settings
 
 
 def test_ids_are_not_reused_after_a_restore(app: App, backup: Path, other: Settings) -> None:
-    """The repository that was deleted before the backup had the highest number; a new one gets a higher one."""
+    """A new repository gets a higher id than one that was deleted before the backup."""
     restore(other, backup)
     restored = App.open(other)
     ada = accounts.find_user(restored.database, "ada")
@@ -119,7 +122,7 @@ def test_ids_are_not_reused_after_a_restore(app: App, backup: Path, other: Setti
 
 
 def test_a_restore_requires_an_empty_target(app: App, backup: Path, other: Settings) -> None:
-    """Neither over a folder that has something in it, nor over a database that has."""
+    """A restore into a data folder with files or into a database with tables is refused."""
     other.data.mkdir()
     (other.data / "precious").write_text("mine")
     with pytest.raises(SnapshotRefused, match="not empty"):
@@ -135,7 +138,7 @@ def test_a_restore_requires_an_empty_target(app: App, backup: Path, other: Setti
 
 @pytest.mark.long
 def test_a_restore_that_was_killed_can_be_done_again(app: App, backup: Path, other: Settings) -> None:
-    """What it left is in a folder of its own."""
+    """A `.restoring` folder that an interrupted restore left does not prevent another one."""
     other.data.mkdir(mode=0o700)
     (other.data / ".restoring" / "repositories").mkdir(parents=True)
     restore(other, backup)
@@ -147,7 +150,7 @@ def test_a_restore_that_was_killed_can_be_done_again(app: App, backup: Path, oth
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
 def test_a_truncated_backup_changes_nothing(app: App, tmp_path: Path, suffix: str) -> None:
-    """It is found out before anything is written."""
+    """A truncated backup is refused before the data folder is created."""
     other = Settings(data=tmp_path / "other")
     whole = tmp_path / f"whole{suffix}"
     create_snapshot(app.settings, whole)
@@ -162,7 +165,7 @@ def test_a_truncated_backup_changes_nothing(app: App, tmp_path: Path, suffix: st
 
 
 def hostile(backup: Path, target: Path, change: Callable[[tarfile.TarFile], None]) -> Path:
-    """Copy a backup and add something to it."""
+    """Copy a backup, and add members to its archive."""
     shutil.copy(backup, target)
     with tarfile.open(target, "a") as tar:
         change(tar)
@@ -170,7 +173,7 @@ def hostile(backup: Path, target: Path, change: Callable[[tarfile.TarFile], None
 
 
 def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> Callable[[tarfile.TarFile], None]:
-    """Make what adds one member."""
+    """Return a function that adds one member to an archive."""
 
     def add(tar: tarfile.TarFile) -> None:
         info = tarfile.TarInfo(name)
@@ -202,7 +205,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> Callable
 def test_an_archive_with_unknown_members_is_refused(
     app: App, backup: Path, tmp_path: Path, add: Callable[[tarfile.TarFile], None]
 ) -> None:
-    """Before anything is written, and nothing is written anywhere else."""
+    """Paths outside the target, links, devices and unknown members are refused before anything is written."""
     other = Settings(data=tmp_path / "other")
     before = sorted(path.name for path in tmp_path.iterdir())
     with pytest.raises(SnapshotDamaged):
@@ -226,7 +229,7 @@ def test_an_archive_with_unknown_members_is_refused(
     ],
 )
 def test_an_invalid_archive_with_valid_checksums_is_refused(tmp_path: Path, name: str) -> None:
-    """Whoever can write the file can write its checksums; what it brings must be ours all the same."""
+    """Names that no backup has are refused even if the checksums are right, since anybody can compute those."""
     target = tmp_path / "hostile.tar"
     with SnapshotWriter(target, "0002", lambda done: done) as writer:
         writer.add_bytes("sequences.json", b"{}")
@@ -248,7 +251,7 @@ def test_an_invalid_archive_with_valid_checksums_is_refused(tmp_path: Path, name
     ],
 )
 def test_an_invalid_table_is_rolled_back(other: Settings, table: str, content: bytes) -> None:
-    """Neither in the folder nor in the database."""
+    """Invalid rows leave neither files in the data folder nor tables in the database."""
     target = other.data.with_name("odd.tar")
     with SnapshotWriter(target, "0002", lambda done: done) as writer:
         writer.add_bytes("sequences.json", b"{}")
@@ -261,7 +264,7 @@ def test_an_invalid_table_is_rolled_back(other: Settings, table: str, content: b
 
 
 def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    """It says what to do."""
+    """The error for a backup of a newer version says to upgrade this one first."""
     target = tmp_path / "new.tar"
     with SnapshotWriter(target, "9999", lambda done: done) as writer:
         writer.finish(tables={}, repositories=0)
@@ -272,7 +275,7 @@ def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 def test_a_repository_that_is_deleted_meanwhile_is_whole_in_the_backup(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its rows were read before, and its packs stay until the backup is done."""
+    """The rows were read before the deletion, and packs are not deleted until the backup is done."""
     monkeypatch.setattr("holdfast.hosting.storage.pack_files.INLINE_LIMIT", 0)
     app.compactor.collect_garbage(1, retention_seconds=0)
     real = create.files_of
@@ -350,7 +353,7 @@ def with_deleted(source: Path, deleted: tuple[int, ...]) -> Path:
 
 @pytest.mark.long
 def test_a_backup_of_an_earlier_version_is_adopted(old: OldDataFolder, tmp_path: Path, other: Settings) -> None:
-    """Refs and objects are those of its folders; counts and sizes are those of what was adopted."""
+    """The refs are those of the folders in the backup, and the doctor finds nothing after the restore."""
     before = {number: refs_of(folder) for number, folder in ((1, old.loose), (2, old.packed), (3, old.empty))}
     restore(other, old_backup(old, tmp_path))
     restored = App.open(other)
@@ -365,7 +368,7 @@ def test_a_backup_of_an_earlier_version_is_adopted(old: OldDataFolder, tmp_path:
 def test_repositories_that_were_deleted_while_an_earlier_version_made_it_are_not_restored(
     old: OldDataFolder, tmp_path: Path
 ) -> None:
-    """Neither their rows nor what had been copied of them."""
+    """Repositories that the manifest names as deleted are not restored, and the doctor finds nothing."""
     other = Settings(data=tmp_path / "other")
     restore(other, old_backup(old, tmp_path, deleted=(LOOSE,)))
     restored = App.open(other)
@@ -402,7 +405,7 @@ def attached(app: App) -> list[bytes]:
 def test_a_backup_goes_from_a_folder_to_a_bucket_and_back(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Packs, large and attached files and avatars go with it, and the doctor finds nothing in either."""
+    """Packs, LFS objects, attachments and avatars survive both restores, and the doctor finds nothing."""
     attach_files(app, tmp_path)
     files = [b"issue.bin" * 1000, b"issue.bin" * 1000, b"release.bin" * 1000]
     assert attached(app) == files
@@ -436,7 +439,7 @@ def test_a_backup_goes_from_a_folder_to_a_bucket_and_back(
 
 
 def test_a_restored_copy_has_an_identity_of_its_own(app: App, backup: Path, other: Settings) -> None:
-    """Its database and folder belong together and it can be started; neither fits what it is a copy of."""
+    """The restored database and folder share a new instance id, and the fingerprint of the key is the same."""
     restore(other, backup)
     with open_database(other) as database:
         assert instance.mismatch(database, other) == ""
@@ -451,7 +454,7 @@ def test_a_restored_copy_has_an_identity_of_its_own(app: App, backup: Path, othe
 
 
 def test_the_key_is_restored_with_the_secrets(app: App, backup: Path, other: Settings) -> None:
-    """Webhooks go on signing with their secrets, and nobody else can read the key."""
+    """The secret of a webhook can be decrypted after a restore, and only the owner can read the key file."""
     restore(other, backup)
     restored = App.open(other)
     with restored.database.read() as connection:

@@ -1,4 +1,4 @@
-"""The tables, written so that either database can read them."""
+"""Dumps of database tables."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.hosting.storage.log_helpers import LogRepository
 
 
 def test_dumped_rows_round_trip(app: App, tmp_path: Path) -> None:
-    """The second dump is the same to the last byte, and so are the highest numbers."""
+    """A dump that is loaded and dumped again has the same rows, and ids are not reused."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
@@ -44,7 +44,7 @@ def test_dumped_rows_round_trip(app: App, tmp_path: Path) -> None:
 
 
 def test_a_snapshot_is_consistent(app: App, tmp_path: Path) -> None:
-    """What is written while it is read is not in it."""
+    """A change that another transaction makes while the snapshot is read is not in it."""
     with app.database.snapshot() as connection:
         rows.read_sequences(connection)
         before = connection.exec_driver_sql("SELECT count(*) FROM users").scalar_one()
@@ -55,7 +55,7 @@ def test_a_snapshot_is_consistent(app: App, tmp_path: Path) -> None:
 
 
 def test_replaced_packs_are_not_dumped(app: App, tmp_path: Path) -> None:
-    """A compaction keeps the packs it replaced for a while; a backup needs none of them."""
+    """Packs that a compaction replaced are still stored, but are not part of a dump."""
     repository = LogRepository(app, make_people(app.database, "grace")[0], "compacted")
     for _ in range(5):
         repository.commit()

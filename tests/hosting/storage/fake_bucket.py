@@ -1,4 +1,4 @@
-"""A bucket on loopback: enough of S3's protocol to keep objects, in parts too, and to refuse strangers."""
+"""An S3 server on loopback: objects, multipart uploads, lists and a check of the access key."""
 
 import threading
 import time
@@ -49,7 +49,7 @@ class Bucket:
     """Whether a create-only PUT overwrites, as in a store without conditional PUT."""
 
     async def answer(self, request: Request) -> Response:
-        """Do what a request asks for."""
+        """Answer a request."""
         signed = request.headers.get("authorization", "") + request.url.query
         if ACCESS_KEY not in signed:
             return Response(status_code=403)
@@ -123,7 +123,7 @@ class Bucket:
         return page_of(root, len(results) > self.page, **marks)
 
     def content(self, key: str, wanted: str | None) -> Response:
-        """Send an object or the range of it that is wanted."""
+        """Return an object or the requested range of it."""
         content, when = self.objects[key], self.written.get(key, time.time())
         headers = {"etag": '"e"', "last-modified": formatdate(when, usegmt=True), "accept-ranges": "bytes"}
         if wanted is None:
@@ -135,12 +135,12 @@ class Bucket:
 
 
 def elements(body: bytes, name: str) -> list[str]:
-    """Return the texts of all elements of a name, whatever namespace they are in."""
+    """Return the texts of all elements of a name, in any namespace."""
     return [item.text or "" for item in ET.fromstring(body).iter() if item.tag.rpartition("}")[2] == name]
 
 
 def xml(name: str, **values: str) -> Response:
-    """Write an answer of S3."""
+    """Return a response of S3."""
     root = ET.Element(name)
     for key, value in values.items():
         ET.SubElement(root, key).text = value
@@ -148,14 +148,14 @@ def xml(name: str, **values: str) -> Response:
 
 
 def add(root: ET.Element, name: str, **values: str) -> None:
-    """Add one thing to a list of S3's."""
+    """Add an element to a list response of S3."""
     one = ET.SubElement(root, name)
     for key, value in values.items():
         ET.SubElement(one, key).text = value
 
 
 def page_of(root: ET.Element, more: bool, **marks: str) -> Response:  # noqa: FBT001
-    """End a page of a list; only where there is more it says how to go on."""
+    """Return a page of a list; the continuation markers are only in a truncated one."""
     ET.SubElement(root, "IsTruncated").text = "true" if more else "false"
     for key, value in marks.items() if more else ():
         ET.SubElement(root, key).text = value
@@ -163,7 +163,7 @@ def page_of(root: ET.Element, more: bool, **marks: str) -> Response:  # noqa: FB
 
 
 def stamp(when: float) -> str:
-    """Write a time the way S3 does."""
+    """Format a time as S3 does."""
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

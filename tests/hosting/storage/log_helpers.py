@@ -1,4 +1,4 @@
-"""A repository in the log for tests of its storage: updates without the checks of the services."""
+"""A repository whose log tests write directly, without the checks of the services."""
 
 import os
 from contextlib import suppress

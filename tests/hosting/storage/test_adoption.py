@@ -1,4 +1,4 @@
-"""Repositories of versions before the repository log are recorded in it, whenever it is interrupted."""
+"""Adoption into the repository log of repositories from earlier versions."""
 
 import shutil
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def old(settings: Settings, empty_database: Database) -> OldDataFolder:
 
 @pytest.fixture
 def app(settings: Settings, old: OldDataFolder) -> Iterator[App]:
-    """Open it."""
+    """Open the application on the old data folder."""
     opened = App.open(settings)
     yield opened
     opened.close()
@@ -51,7 +51,7 @@ def rebuilt(app: App, number: int) -> Path:
 
 
 def test_refs_and_objects_are_the_same_in_a_copy_made_from_the_log(app: App, old: OldDataFolder) -> None:
-    """Packed or loose, tags and names that are no UTF-8 among them; large packs are in the object store."""
+    """Loose and packed repositories are recorded once, names in any bytes included, and rebuilt the same."""
     before = {number: refs_of(app.folders.path(number)) for number in (LOOSE, PACKED, EMPTY)}
     assert adopt(app) == [(1, 3), (2, 3), (3, 3)]
     assert adopt(app) == []
@@ -66,7 +66,7 @@ def test_refs_and_objects_are_the_same_in_a_copy_made_from_the_log(app: App, old
 
 
 def test_rows_say_what_the_folders_have(app: App, old: OldDataFolder) -> None:
-    """Branches, sizes, emptiness and the default branch; the doctor finds nothing."""
+    """The rows have the default branch and emptiness of the repositories, and the doctor finds no problem."""
     oracle.git(old.packed, "branch", "-m", "main", "trunk")
     oracle.git(old.packed, "symbolic-ref", "HEAD", "refs/heads/trunk")
     adopt(app)
@@ -80,7 +80,7 @@ def test_rows_say_what_the_folders_have(app: App, old: OldDataFolder) -> None:
 def test_an_interrupted_adoption_is_continued(
     app: App, old: OldDataFolder, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Everything is still in the folder, and the next start records it once."""
+    """An adoption interrupted after any step is completed by the next one without a loss."""
     before = {number: refs_of(app.folders.path(number)) for number in (LOOSE, PACKED, EMPTY)}
     with monkeypatch.context() as patched:
         real = getattr(adoption, step)
@@ -100,7 +100,7 @@ def test_an_interrupted_adoption_is_continued(
 def test_a_copy_without_its_adoption_mark_is_rebuilt(
     app: App, old: OldDataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process was killed between the transaction and the note."""
+    """A process killed before it writes the state file of the copy loses no refs."""
     before = refs_of(old.loose)
     with monkeypatch.context() as patched:
         patched.setattr(app.copies, "mark", lambda *_: None)
@@ -109,7 +109,7 @@ def test_a_copy_without_its_adoption_mark_is_rebuilt(
 
 
 def test_locks_that_a_killed_process_left_do_no_harm(app: App, old: OldDataFolder) -> None:
-    """The ref can be written to the copy afterwards."""
+    """Lock files are removed by the adoption, and the ref can be updated afterwards."""
     locks = [old.loose / "refs" / "heads" / "main.lock", old.loose / "packed-refs.lock"]
     for lock in locks:
         lock.write_bytes(b"")
@@ -123,7 +123,7 @@ def test_locks_that_a_killed_process_left_do_no_harm(app: App, old: OldDataFolde
 
 
 def test_a_folder_that_was_adopted_is_the_copy_and_is_not_recorded_again(app: App, old: OldDataFolder) -> None:
-    """Making it anew from the log would read every pack."""
+    """The folder becomes the local copy, so that no pack is read again, and a second adoption is ignored."""
     adopt(app)
     mark = old.loose / "kept"
     mark.touch()
@@ -140,7 +140,7 @@ def test_a_folder_that_was_adopted_is_the_copy_and_is_not_recorded_again(app: Ap
 
 @pytest.mark.parametrize("damage", ["missing", "damaged"])
 def test_a_folder_that_cannot_be_adopted_is_not_changed(app: App, old: OldDataFolder, damage: str) -> None:
-    """The others are adopted; nothing replaces it, nothing is written to it, and the doctor names it."""
+    """A missing or damaged folder is not replaced or written to, and the doctor reports it."""
     away = old.loose.with_name("away")
     if damage == "missing":
         shutil.move(old.loose, away)

@@ -1,4 +1,4 @@
-"""The lease of a backup, which keeps objects from being deleted."""
+"""The lease of a backup, which prevents the deletion of objects."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from holdfast.hosting.store.leases import take_lease
 
 
 def test_a_backup_is_running_until_the_last_one_ends(database: Database) -> None:
-    """Several backups may run at once; a lease of another kind is none."""
+    """Nested backups count until the last one ends, and leases of other kinds do not count."""
     take_lease(database, "compaction 1", "me", seconds=60)
     assert not is_backup_running(database)
     with backup_lease(database):
@@ -20,7 +20,7 @@ def test_a_backup_is_running_until_the_last_one_ends(database: Database) -> None
 
 
 def test_a_backup_that_was_killed_blocks_until_its_lease_expires(database: Database) -> None:
-    """Nobody releases it, and it expires by itself."""
+    """A lease that was not released counts until it expires."""
     take_lease(database, f"{module.PREFIX}dead", "dead", seconds=0)
     assert not is_backup_running(database)
     take_lease(database, f"{module.PREFIX}dead", "dead", seconds=60)
@@ -28,7 +28,7 @@ def test_a_backup_that_was_killed_blocks_until_its_lease_expires(database: Datab
 
 
 def test_a_long_backup_renews_its_lease(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is yielded renews the lease when it is old enough."""
+    """The function that the context yields renews the lease."""
     monkeypatch.setattr(module, "LEASE_SECONDS", 0)
     monkeypatch.setattr(module, "RENEW_SECONDS", -1)
     with backup_lease(database) as renew:

@@ -1,4 +1,4 @@
-"""Group commit: one thread processes the requests of all that wait."""
+"""Group commit: batches, errors and crashes of the queue."""
 
 import threading
 
@@ -9,7 +9,7 @@ from tests.conftest import wait_for
 
 
 def test_waiting_requests_are_processed_in_one_batch() -> None:
-    """While one works, others queue; the next does all of theirs at once."""
+    """Requests that arrive while a batch is processed wait and are the next batch together."""
     queue, started, go = BatchQueue(), threading.Event(), threading.Event()
     batches: list[list[int]] = []
     results: list[int] = []
@@ -37,7 +37,7 @@ def test_waiting_requests_are_processed_in_one_batch() -> None:
 
 
 def test_more_requests_than_a_batch_holds_take_several() -> None:
-    """Each once and nobody is forgotten, in the order in which they came."""
+    """Each request is processed once, in the order of submission, in batches of limited size."""
     queue, started, go = BatchQueue(), threading.Event(), threading.Event()
     batches: list[list[int]] = []
     results: list[int] = []
@@ -70,7 +70,7 @@ def test_more_requests_than_a_batch_holds_take_several() -> None:
 
 
 def test_an_error_of_an_entry_is_its_own_and_an_error_of_a_batch_is_shared() -> None:
-    """What goes wrong is raised where the result was waited for."""
+    """An error of a request or of its batch is raised to the caller, as is a missing result."""
     queue = BatchQueue()
 
     def refuse(batch: list[QueuedRequest[int, int]]) -> None:
@@ -88,7 +88,7 @@ def test_an_error_of_an_entry_is_its_own_and_an_error_of_a_batch_is_shared() -> 
 
 
 def test_a_crash_ends_the_thread_that_processes_a_batch() -> None:
-    """Though its request was done: a process that is being ended does not go on."""
+    """A KeyboardInterrupt is raised to the thread even if its own request has a result already."""
     queue = BatchQueue()
 
     def work(batch: list[QueuedRequest[int, int]]) -> None:
@@ -101,7 +101,7 @@ def test_a_crash_ends_the_thread_that_processes_a_batch() -> None:
 
 
 def test_an_error_does_not_take_back_a_result() -> None:
-    """A commit that was recorded is acknowledged, whatever happens after it."""
+    """A request that has a result returns it even if its batch fails afterwards."""
     queue = BatchQueue()
 
     def work(batch: list[QueuedRequest[int, int]]) -> None:

@@ -1,4 +1,4 @@
-"""Compaction: packs are replaced by fewer, and no object that anything leads to is lost."""
+"""Compaction and garbage collection of packs."""
 
 import os
 import time
@@ -72,7 +72,7 @@ def pack_row(number: int, size: int, key: str = "") -> PackRow:
 
 
 def test_the_smallest_packs_are_chosen_until_the_next_is_twice_as_large() -> None:
-    """All of the database, and those of the store up to the geometric progression."""
+    """All packs in the database are chosen, and those in the store up to the geometric progression."""
     inline = [pack_row(1, 100), pack_row(2, 50)]
     stored = [pack_row(3, 5000, "c"), pack_row(4, 299, "a"), pack_row(5, 800, "b")]
     assert [pack.id for pack in choose([*inline, *stored])] == [1, 2, 4, 5]
@@ -83,7 +83,7 @@ def test_the_smallest_packs_are_chosen_until_the_next_is_twice_as_large() -> Non
 
 
 def test_a_repository_is_compacted_when_it_has_many_packs_or_much_in_the_database(ship: LogRepository) -> None:
-    """Replaced packs do not count."""
+    """Many packs or many bytes in the database require a compaction; superseded packs do not count."""
     compactor = ship.app.compactor
     assert not compactor.is_needed(ship.id)
     small = ship.packs()[0].id
@@ -103,7 +103,7 @@ def test_a_repository_is_compacted_when_it_has_many_packs_or_much_in_the_databas
 
 @pytest.mark.usefixtures("merge_all")
 def test_compaction_keeps_every_object(ship: LogRepository, tmp_path: Path) -> None:
-    """Also those that no ref leads to any more; the log, its version and the refs stay."""
+    """One pack has all objects, unreachable ones included, and the version and the refs do not change."""
     lost = ship.commit("refs/heads/gone")
     ship.set(RefUpdate("refs/heads/gone", lost, ZERO))
     before, version, refs = objects(ship, tmp_path / "before"), ship.row.version, ship.refs()
@@ -131,7 +131,7 @@ def test_a_copy_that_is_between_versions_goes_on_after_a_compaction(ship: LogRep
 
 
 def test_one_machine_compacts_at_a_time(ship: LogRepository, tmp_path: Path) -> None:
-    """And one that compacts what another has compacted meanwhile changes nothing."""
+    """A lease prevents a second compaction, and packs that were replaced meanwhile are not replaced again."""
     take_lease(ship.app.database, f"compaction {ship.id}", "another", seconds=60)
     assert not ship.app.compactor.compact(ship.id)
     assert not ship.app.compactor.collect_garbage(ship.id, retention_seconds=0)
@@ -149,7 +149,7 @@ def test_one_machine_compacts_at_a_time(ship: LogRepository, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("merge_all")
 def test_the_same_pack_under_two_keys_is_merged_once(ship: LogRepository, tmp_path: Path) -> None:
-    """Somebody pushed a branch, deleted it and pushed it again."""
+    """A pack that was stored twice, as after a repeated push, gives one pack with the same objects."""
     commit, pack = ship.make_commit({"large": os.urandom(LARGE)})
     again = ship.store(packed_again(ship, pack.store_key))
     assert (again.name, again.store_key == pack.store_key) == (pack.name, False)
@@ -169,7 +169,7 @@ def packed_again(ship: LogRepository, key: str) -> NewPack:
 
 @pytest.mark.parametrize("content", [None, b"", b"PACK", b"PACK\0\0\0\2\0\0\0\0" + bytes(20)])
 def test_a_damaged_pack_is_never_replaced(ship: LogRepository, content: bytes | None) -> None:
-    """What could be had back from it, or from a backup of it, would be lost."""
+    """A damaged pack fails compaction and collection and is kept, since objects may be recovered from it."""
     first = ship.packs()[0].id
     with ship.app.database.write() as connection:
         connection.execute(update(packs).where(packs.c.id == first).values(content=content))
@@ -182,7 +182,7 @@ def test_a_damaged_pack_is_never_replaced(ship: LogRepository, content: bytes | 
 
 
 def test_garbage_is_what_no_ref_has_led_to_within_the_retention(ship: LogRepository, tmp_path: Path) -> None:
-    """Deleted branches and commits that were pushed over; what there is stays whole."""
+    """Deleted branches and overwritten commits are collected after the retention; the others are kept."""
     deleted = ship.commit("refs/heads/gone")
     ship.set(RefUpdate("refs/heads/gone", deleted, ZERO))
     forced = ship.commit()
@@ -200,7 +200,7 @@ def test_garbage_is_what_no_ref_has_led_to_within_the_retention(ship: LogReposit
 
 
 def test_a_repository_without_refs_has_only_garbage(ship: LogRepository) -> None:
-    """Nothing is left of it, and nothing fails."""
+    """All packs of a repository without refs are collected, and a second collection works."""
     ship.set(RefUpdate(MAIN, ship.refs()[MAIN], ZERO))
     size = ship.row.size - sum(pack.size for pack in ship.packs())
     assert ship.app.compactor.collect_garbage(ship.id, retention_seconds=-10)
@@ -228,7 +228,7 @@ def test_a_damaged_copy_does_not_decide_what_is_garbage(ship: LogRepository, tmp
 
 
 def test_a_commit_during_garbage_collection_postpones_it(ship: LogRepository, tmp_path: Path) -> None:
-    """It may lead to what was about to go."""
+    """A ref update during a collection cancels it, because it may need the collected objects."""
     lost = ship.commit("refs/heads/gone")
     ship.set(RefUpdate("refs/heads/gone", lost, ZERO))
     compactor = ship.app.compactor
@@ -246,7 +246,7 @@ def test_a_commit_during_garbage_collection_postpones_it(ship: LogRepository, tm
 
 @pytest.mark.usefixtures("merge_all")
 def test_replaced_packs_stay_for_the_grace_period(ship: LogRepository, tmp_path: Path) -> None:
-    """A reader that has read the rows before can still fetch their packs; then the files go too."""
+    """Superseded packs can be read until the grace period ends, and then rows and files are deleted."""
     compactor, before = ship.app.compactor, stored_keys(ship.app)
     assert len(before) == 4
     late, _ = ship.node(tmp_path / "late")
@@ -265,7 +265,7 @@ def test_replaced_packs_stay_for_the_grace_period(ship: LogRepository, tmp_path:
 
 
 def test_packs_without_a_row_are_deleted_after_a_day(ship: LogRepository) -> None:
-    """Of writes that failed, and of repositories that were deleted; a write may take its time."""
+    """Packs of failed writes and of deleted repositories are deleted, but not while a write may still run."""
     compactor, now = ship.app.compactor, time.time()
     _, orphan = ship.make_commit({"large": os.urandom(LARGE)})
     used = {pack.store_key for pack in ship.packs() if pack.store_key}
@@ -282,7 +282,7 @@ def test_packs_without_a_row_are_deleted_after_a_day(ship: LogRepository) -> Non
 
 @pytest.mark.usefixtures("merge_all")
 def test_a_local_copy_follows_a_compaction(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its loose objects and small packs give way to the packs of the log, but no pack of a push on its way."""
+    """The merged pack replaces loose objects and small packs of the copy, but not recent packs of pushes."""
     folder = ship.app.copies.update(ship.id).folder
     loose = list(folder.glob("objects/??/*"))
     assert loose

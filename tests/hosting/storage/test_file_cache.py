@@ -1,4 +1,4 @@
-"""Archives that are kept: made once, read while made, and evicted."""
+"""The cache of archives: concurrent requests, cancellation and eviction."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ class Maker:
         self._error = error
 
     async def __call__(self) -> AsyncGenerator[bytes, None]:
-        """Make it."""
+        """Yield the content in three pieces, with a pause after the first."""
         self.made += 1
         try:
             yield b"one "
@@ -42,7 +42,7 @@ class Maker:
 
 
 async def read(pieces: AsyncGenerator[bytes, None]) -> bytes:
-    """Read all there is."""
+    """Return all pieces joined."""
     return b"".join([piece async for piece in pieces])
 
 
@@ -57,7 +57,7 @@ def run(test: Callable[[], object]) -> None:
 
 
 def test_concurrent_requests_share_one_archive(tmp_path: Path) -> None:
-    """All read it while it is made; afterwards it is a file."""
+    """All clients read the file while it is created once, and it is a cached file afterwards."""
 
     async def test() -> None:
         cache, maker = FileCache(tmp_path / "a", MEGABYTE), Maker()
@@ -78,7 +78,7 @@ def test_concurrent_requests_share_one_archive(tmp_path: Path) -> None:
 
 
 def test_another_process_waits_for_the_one_that_makes_it(tmp_path: Path) -> None:
-    """It reads the file and makes nothing."""
+    """A second process reads the file that the first one creates instead of creating it."""
 
     async def test() -> None:
         one, other = (FileCache(tmp_path, MEGABYTE) for _ in range(2))
@@ -96,7 +96,7 @@ def test_another_process_waits_for_the_one_that_makes_it(tmp_path: Path) -> None
 
 
 def test_the_last_client_to_disconnect_cancels_the_archive(tmp_path: Path) -> None:
-    """The next who asks gets a whole one."""
+    """The file is cancelled when its last client leaves, and the next request creates it again."""
 
     async def test() -> None:
         cache, maker = FileCache(tmp_path, MEGABYTE), Maker()
@@ -114,7 +114,7 @@ def test_the_last_client_to_disconnect_cancels_the_archive(tmp_path: Path) -> No
 
 
 def test_a_disconnected_client_does_not_affect_the_others(tmp_path: Path) -> None:
-    """The archive is made as long as anybody reads it."""
+    """A file is completed as long as one client reads it."""
 
     async def test() -> None:
         cache, maker = FileCache(tmp_path / "a", MEGABYTE), Maker()
@@ -129,7 +129,7 @@ def test_a_disconnected_client_does_not_affect_the_others(tmp_path: Path) -> Non
 
 
 def test_the_archives_of_a_repository_are_deleted(tmp_path: Path) -> None:
-    """Those of others stay, also of one whose id begins with the same digits."""
+    """Only files of that repository id are deleted, and not those of ids that begin with its digits."""
     for key in ("1-a", "1-b", "12-a", "2-1-a"):
         (tmp_path / key).touch()
     FileCache(tmp_path, MEGABYTE).discard(1)
@@ -138,7 +138,7 @@ def test_the_archives_of_a_repository_are_deleted(tmp_path: Path) -> None:
 
 
 def test_an_error_is_raised_for_every_waiting_client(tmp_path: Path) -> None:
-    """Nothing is kept of it."""
+    """An error is raised to all clients, no file is kept, and the next request works."""
 
     async def test() -> None:
         cache, maker = FileCache(tmp_path, MEGABYTE), Maker(error=ValueError("broken"))
@@ -157,7 +157,7 @@ def test_an_error_is_raised_for_every_waiting_client(tmp_path: Path) -> None:
 
 
 def test_those_used_least_recently_are_evicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that all together are within the limit, in size and in number; what nobody used for long goes too."""
+    """The oldest files are evicted down to the limits of size and number; files unused for long are too."""
     cache = FileCache(tmp_path, 250)
     for number in range(4):
         (tmp_path / f"key{number}").write_bytes(b"x" * 100)
@@ -173,7 +173,7 @@ def test_those_used_least_recently_are_evicted(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_requested_archive_counts_as_used(tmp_path: Path) -> None:
-    """Its time of access is the time of the last use."""
+    """A lookup updates the access time, so that the file is evicted later than unused ones."""
     cache = FileCache(tmp_path, 150)
     for name in ("old", "new"):
         (tmp_path / name).write_bytes(b"x" * 100)
@@ -186,7 +186,7 @@ def test_a_requested_archive_counts_as_used(tmp_path: Path) -> None:
 
 
 def test_a_new_file_evicts_older_ones(tmp_path: Path) -> None:
-    """As soon as it is whole; up to the limit they stay."""
+    """A complete new file evicts older ones only if the cache is above its limit."""
 
     async def test() -> None:
         whole = Maker()
@@ -205,7 +205,7 @@ def test_a_new_file_evicts_older_ones(tmp_path: Path) -> None:
 
 
 def test_the_folder_is_created_on_demand(tmp_path: Path) -> None:
-    """For this account only; a limit of 0 keeps nothing."""
+    """The folder is created with mode 0700 when it is first used; a limit of 0 disables the cache."""
     cache = FileCache(tmp_path / "a" / "b", 0)
     assert not cache.enabled
     assert FileCache(tmp_path, 1).enabled
@@ -224,7 +224,7 @@ def test_the_folder_is_created_on_demand(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_archive_is_not_evicted(tmp_path: Path) -> None:
-    """It is read by whoever waits for it."""
+    """A partial file is not evicted, because clients wait for it."""
     (tmp_path / f"key{file_cache.PART}").write_bytes(b"x" * 100)
     (tmp_path / "old").write_bytes(b"x" * 100)
     assert FileCache(tmp_path, 50).evict() == 1

@@ -1,4 +1,4 @@
-"""A database and a data folder that belong together, and those that do not."""
+"""The identity shared by a database and its data folder or bucket, and their encryption key."""
 
 import shutil
 import stat
@@ -31,7 +31,7 @@ from tests.s3_server import S3Server, s3_server
 
 
 def start(settings: Settings) -> None:
-    """Start a service as far as it takes to know whether it may."""
+    """Run the checks and preparations of a start, without serving requests."""
     with open_database(settings) as database:
         prepare(database, settings)
     with closing(App.open(settings)) as opened:
@@ -58,7 +58,7 @@ def started(settings: Settings, database: Database) -> Settings:
 
 
 def other_data_folder(settings: Settings, name: str = "other") -> Settings:
-    """Name another data folder; a database in a file comes along alone."""
+    """Return settings with another data folder, which has at most a copy of the SQLite database."""
     data = settings.data.with_name(name)
     data.mkdir()
     if settings.database_url is None:
@@ -67,7 +67,7 @@ def other_data_folder(settings: Settings, name: str = "other") -> Settings:
 
 
 def test_the_first_start_gives_both_one_identity(settings: Settings) -> None:
-    """Which stays, and which nobody else can read."""
+    """Database and folder get the same id, which a second start keeps, in a file with mode 0600."""
     start(settings)
     with open_database(settings) as database:
         row, file = instance.read_row(database), instance.read_file(settings.data)
@@ -80,7 +80,7 @@ def test_the_first_start_gives_both_one_identity(settings: Settings) -> None:
 
 
 def test_an_empty_folder_is_refused_where_the_database_is_in_use(started: Settings) -> None:
-    """Nothing is made there."""
+    """An empty data folder is refused with advice, and no key or identity is written to it."""
     add_repository(started)
     other = other_data_folder(started)
     with pytest.raises(WrongDataFolder, match=r"HOLDFAST_DATA or --data .* admin instance --adopt"):
@@ -92,7 +92,7 @@ def test_an_empty_folder_is_refused_where_the_database_is_in_use(started: Settin
 
 @pytest.mark.parametrize("settings", ["postgres"], indirect=True)
 def test_two_services_cannot_share_a_database_with_two_folders(started: Settings) -> None:
-    """Not even before there is a repository; two that share both can."""
+    """A second data folder is refused even without repositories, and the first one still works."""
     other = other_data_folder(started)
     with pytest.raises(WrongDataFolder, match="is not the one of"):
         start(other)
@@ -100,7 +100,7 @@ def test_two_services_cannot_share_a_database_with_two_folders(started: Settings
 
 
 def test_the_folder_of_another_database_is_refused(started: Settings, tmp_path: Path) -> None:
-    """Also when it has all that a folder has."""
+    """A data folder with the identity file of another installation is refused despite its other files."""
     add_repository(started)
     other = Settings(data=tmp_path / "second")
     start(other)
@@ -110,7 +110,7 @@ def test_the_folder_of_another_database_is_refused(started: Settings, tmp_path: 
 
 
 def test_a_folder_in_use_is_refused_with_an_empty_database(started: Settings) -> None:
-    """New repositories would get the ids, and the places, of old ones."""
+    """An empty database is refused, because new repositories would get the ids and folders of old ones."""
     repository = add_repository(started)
     wrong = Settings(data=started.data)
     (started.data / "holdfast.sqlite3").unlink(missing_ok=True)
@@ -120,14 +120,14 @@ def test_a_folder_in_use_is_refused_with_an_empty_database(started: Settings) ->
 
 
 def forget_identity(settings: Settings) -> None:
-    """Make an installation as it was before there were identities."""
+    """Delete the id from database and folder, as in versions that had none."""
     with open_database(settings) as database, database.write() as connection:
         connection.execute(delete(tables.instance))
     (settings.data / instance.INSTANCE_FILE).unlink()
 
 
 def test_an_installation_from_before_gets_an_identity(started: Settings) -> None:
-    """When its repositories are there; else it is the wrong folder."""
+    """An installation without an id gets one if its repositories are in the data folder, else it is refused."""
     add_repository(started)
     forget_identity(started)
     aside = started.data / "aside"
@@ -140,7 +140,7 @@ def test_an_installation_from_before_gets_an_identity(started: Settings) -> None
 
 
 def test_the_key_must_be_the_one_that_sealed(started: Settings) -> None:
-    """A lost key is not replaced without a word; one can be replaced by another, and adopted when it is lost."""
+    """A missing or different key is refused; a key can be rotated, and a lost one adopted."""
     (started.data / KEY_FILE).rename(started.data / "kept")
     with pytest.raises(WrongDataFolder, match="there is no key"):
         start(started)
@@ -161,7 +161,7 @@ def test_the_key_must_be_the_one_that_sealed(started: Settings) -> None:
 
 
 def test_a_folder_that_is_exchanged_makes_a_service_unready(started: Settings) -> None:
-    """Or taken away; it is ready once the right one is back."""
+    """A missing or replaced data folder is a readiness problem until the right one is back."""
     host = App.open(started)
     assert problems(host) == {}
     aside = started.data.with_name("aside")
@@ -177,14 +177,14 @@ def test_a_folder_that_is_exchanged_makes_a_service_unready(started: Settings) -
 
 
 def test_a_damaged_file_is_reported(started: Settings) -> None:
-    """With its name."""
+    """An identity file with invalid JSON is an error that has the name of the file."""
     (started.data / instance.INSTANCE_FILE).write_text("{")
     with pytest.raises(WrongDataFolder, match=instance.INSTANCE_FILE):
         start(started)
 
 
 def test_an_identity_that_is_unknown_is_completed(started: Settings) -> None:
-    """As after a restore of a backup from before."""
+    """A missing key fingerprint, as after the restore of an old backup, is added at the start."""
     with open_database(started) as database, database.write() as connection:
         connection.execute(update(tables.instance).values(key_fingerprint=""))
     start(started)
@@ -195,7 +195,7 @@ def test_an_identity_that_is_unknown_is_completed(started: Settings) -> None:
 
 
 def test_a_restored_copy_gets_an_id_of_its_own_and_keeps_its_key(started: Settings) -> None:
-    """In the database and in the folder, which is still the one of the database."""
+    """A renewed id is in the database and in the folder, which still match, and the key stays the same."""
     before = instance.read_file(started.data)
     assert before is not None
     with open_database(started) as database:
@@ -210,7 +210,7 @@ def test_a_restored_copy_gets_an_id_of_its_own_and_keeps_its_key(started: Settin
 
 
 def test_a_folder_is_checked_without_a_change(started: Settings) -> None:
-    """As commands do that run beside a service; before the first start there is nothing to compare."""
+    """The check writes nothing, so that commands can run it, and it passes before the first start."""
     with open_database(started) as database:
         instance.check(database, started)
         instance.write_file(started.data, instance.InstanceIdentity("another"))
@@ -226,7 +226,7 @@ def test_a_folder_is_checked_without_a_change(started: Settings) -> None:
 
 
 def test_adoption_returns_the_identity_that_both_have_then(started: Settings) -> None:
-    """The id of the database, or a new one; nobody but the owner can read the key."""
+    """The folder gets the id of the database, or both get a new id, with the same key fingerprint."""
     before = instance.read_file(started.data)
     assert before is not None
     (started.data / instance.INSTANCE_FILE).unlink()
@@ -242,7 +242,7 @@ def test_adoption_returns_the_identity_that_both_have_then(started: Settings) ->
 
 
 def test_adoption_makes_the_key_that_is_missing(started: Settings) -> None:
-    """Unless the settings have one."""
+    """A missing key file is created by an adoption unless the settings have a key."""
     (started.data / KEY_FILE).unlink()
     given = msgspec.structs.replace(started, secret_key=Secret("a new key that is long enough to be one"))
     with open_database(started) as database:
@@ -256,7 +256,7 @@ def test_adoption_makes_the_key_that_is_missing(started: Settings) -> None:
 
 @pytest.mark.parametrize("column", ["secret", "authorization"])
 def test_a_lost_key_is_replaced_only_if_it_encrypted_nothing(started: Settings, column: str) -> None:
-    """Where the fingerprint is not known either, as after a restore of a backup from before."""
+    """A lost key without a known fingerprint is replaced only if no webhook has an encrypted value."""
     (started.data / KEY_FILE).unlink()
     row = {"scope": "system", "type": "gitea", "url": "https://x.org/h", "content_type": "json", "events": "push"}
     with open_database(started) as database, database.write() as connection:
@@ -271,7 +271,7 @@ def test_a_lost_key_is_replaced_only_if_it_encrypted_nothing(started: Settings, 
 
 
 def test_a_folder_with_an_identity_alone_is_in_use(tmp_path: Path) -> None:
-    """Also before there is a repository, and one with repositories alone is, too."""
+    """An empty database is refused for a folder that has only an identity file or only repositories."""
     settings = Settings(data=tmp_path)
     instance.write_file(tmp_path, instance.InstanceIdentity("one"))
     with (
@@ -289,7 +289,7 @@ def test_a_folder_with_an_identity_alone_is_in_use(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
-    """Neither a part of it nor a temporary file."""
+    """An identity file that cannot be written leaves no partial or temporary file."""
     (tmp_path / instance.INSTANCE_FILE).mkdir()
     with pytest.raises(OSError, match=instance.INSTANCE_FILE):
         instance.write_file(tmp_path, instance.InstanceIdentity("one"))
@@ -311,7 +311,7 @@ def in_bucket(settings: Settings, s3: S3Server) -> Settings:
 
 
 def test_a_bucket_gets_the_id_of_the_installation(in_bucket: Settings, s3: S3Server) -> None:
-    """With the first start; a second start finds it."""
+    """The first start writes the id to the bucket, and a second start accepts it."""
     start(in_bucket)
     start(in_bucket)
     identity = instance.read_file(in_bucket.data)
@@ -320,7 +320,7 @@ def test_a_bucket_gets_the_id_of_the_installation(in_bucket: Settings, s3: S3Ser
 
 
 def test_only_the_owner_of_a_bucket_deletes_unknown_objects(in_bucket: Settings, settings: Settings) -> None:
-    """A folder has no mark: it is the database's own."""
+    """A bucket is owned if it has the id of the installation; a folder is always owned."""
     store = open_object_store(in_bucket)
     with open_database(in_bucket) as database:
         migrate.upgrade(database)
@@ -336,7 +336,7 @@ def test_only_the_owner_of_a_bucket_deletes_unknown_objects(in_bucket: Settings,
 
 
 def test_a_bucket_that_overwrites_is_not_claimed(tmp_path: Path) -> None:
-    """Two installations could both believe that it is theirs."""
+    """A bucket without conditional PUT is refused, because two installations could both claim it."""
     with serve_bucket() as bucket:
         settings = bucket_settings(tmp_path, bucket)
         bucket.overwrites = True
@@ -346,7 +346,7 @@ def test_a_bucket_that_overwrites_is_not_claimed(tmp_path: Path) -> None:
 
 
 def test_the_bucket_of_another_installation_is_refused(in_bucket: Settings) -> None:
-    """Its objects would be taken for garbage; who knows better can say so."""
+    """A bucket with another id is refused, since its objects would look unused, until it is adopted."""
     open_object_store(in_bucket).put("instance", b"another")
     with pytest.raises(WrongDataFolder, match="belongs to another installation"):
         start(in_bucket)
@@ -357,7 +357,7 @@ def test_the_bucket_of_another_installation_is_refused(in_bucket: Settings) -> N
 
 
 def test_a_bucket_with_the_mark_of_an_earlier_version_is_known_by_it(in_bucket: Settings, s3: S3Server) -> None:
-    """The other half is in the data folder; without it, the bucket may be anybody's."""
+    """An old owner mark is accepted only if the data folder has the same mark."""
     (s3.bucket / "lfs").mkdir()
     (s3.bucket / "lfs" / "owner").write_text("holdfast 1234\n")
     with pytest.raises(WrongDataFolder, match="belongs to another installation"):
@@ -367,7 +367,7 @@ def test_a_bucket_with_the_mark_of_an_earlier_version_is_known_by_it(in_bucket: 
 
 
 def test_a_new_machine_begins_with_an_empty_folder(in_bucket: Settings) -> None:
-    """Everything is in the database and the bucket; the folder of another installation is refused all the same."""
+    """With a bucket, an empty folder gets the id of the database, and a folder with another id is refused."""
     start(in_bucket)
     add_repository(in_bucket)
     second = other_data_folder(in_bucket)
@@ -382,7 +382,7 @@ def test_a_new_machine_begins_with_an_empty_folder(in_bucket: Settings) -> None:
 
 
 def test_machines_without_a_folder_of_their_own_need_a_key_in_the_settings(in_bucket: Settings) -> None:
-    """A key file would be lost with the machine; with SQLite, the database is in the same folder."""
+    """With PostgreSQL and a bucket, `secret_key` is required; with SQLite, a key file is enough."""
     without = msgspec.structs.replace(in_bucket, secret_key=None)
     if without.database_url is None:
         start(without)

@@ -1,4 +1,4 @@
-"""Local copies: whatever happens to one, the next reader has what the log has."""
+"""Local copies of repositories: updates from the log, crashes, damage and eviction."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ from tests.hosting.storage.log_helpers import MAIN, ZERO, LogRepository, snapsho
 
 @pytest.fixture
 def owner(app: App) -> Account:
-    """Make somebody who has repositories."""
+    """Make a user who has repositories."""
     return make_people(app.database, "ada")[0]
 
 
@@ -42,12 +42,12 @@ def ship(app: App, owner: Account) -> LogRepository:
 
 
 def copied(ship: LogRepository) -> dict[str, str]:
-    """Return the refs a reader finds."""
+    """Return the refs of the local copy after it was opened."""
     return snapshot(ship.app.copies.open(ship.row).folder)
 
 
 def test_a_new_copy_is_empty_bare_and_has_its_branch(tmp_path: Path) -> None:
-    """HEAD names the branch, and there is nothing in it that it does not need."""
+    """HEAD names the branch, and the repository has no refs, hooks or description."""
     create_repository(tmp_path / "7.git", "trunk/v2")
     repository = pygit2.Repository(str(tmp_path / "7.git"))
     assert repository.is_bare
@@ -58,7 +58,7 @@ def test_a_new_copy_is_empty_bare_and_has_its_branch(tmp_path: Path) -> None:
 
 
 def test_a_reader_has_what_the_log_has(ship: LogRepository) -> None:
-    """Branches and tags, made, updated and deleted, and whatever HEAD is."""
+    """The copy has the created, updated and deleted refs of the log and its default branch."""
     copied(ship)
     for _ in range(3):
         ship.commit()
@@ -73,7 +73,7 @@ def test_a_reader_has_what_the_log_has(ship: LogRepository) -> None:
 
 @pytest.mark.parametrize("count", [1, UNPACK_LIMIT, 3 * UNPACK_LIMIT])
 def test_many_versions_are_applied_at_once(ship: LogRepository, count: int) -> None:
-    """As loose objects, or as one pack; small packs and large ones, and as many refs as there are."""
+    """Many versions become loose objects or one pack in the copy, and all their refs are set or deleted."""
     copied(ship)
     head = ship.commit(size=300_000)
     ship.set(*(RefUpdate(f"refs/heads/b{number}", ZERO, head) for number in range(count)))
@@ -87,7 +87,7 @@ def test_many_versions_are_applied_at_once(ship: LogRepository, count: int) -> N
 
 
 def test_names_that_are_not_utf8_and_names_that_replace_folders(ship: LogRepository) -> None:
-    """A branch may become a folder of branches."""
+    """A ref name may be any bytes, and a branch `a` may be replaced by `a/b`."""
     head = ship.refs()[MAIN]
     odd = b"refs/heads/caf\xe9".decode(errors="surrogateescape")
     ship.set(RefUpdate("refs/heads/a", ZERO, head), RefUpdate(odd, ZERO, head))
@@ -99,7 +99,7 @@ def test_names_that_are_not_utf8_and_names_that_replace_folders(ship: LogReposit
 
 
 def test_applying_a_version_twice_does_no_harm(ship: LogRepository) -> None:
-    """A process may have died after the refs were written and before the state was."""
+    """Versions are applied again, as after a crash before the state was written, with the same refs."""
     copies = ship.app.copies
     ship.set(RefUpdate("refs/heads/gone", ZERO, ship.refs()[MAIN]))
     copied(ship)
@@ -118,13 +118,13 @@ def test_applying_a_version_twice_does_no_harm(ship: LogRepository) -> None:
 def test_a_crash_while_a_copy_is_updated_is_made_up_for(
     ship: LogRepository, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """Whether the packs are there, the refs, or all but the state."""
+    """The next update completes a copy whose update crashed before the refs, HEAD or the state."""
     copied(ship)
     ship.commit()
     ship.commit("refs/heads/side", size=300_000)
 
     class Crash(BaseException):
-        """Ends a process without any of its clean-up."""
+        """Simulates the crash of a process, without clean-up."""
 
     def crash(*_arguments: object) -> None:
         raise Crash
@@ -137,27 +137,27 @@ def test_a_crash_while_a_copy_is_updated_is_made_up_for(
 
 
 def leave_lock(folder: Path) -> None:
-    """Leave the lock of a ref, as a process that was killed does."""
+    """Create the lock file of a ref, as a killed process leaves it."""
     (folder / "refs" / "heads" / "main.lock").touch()
 
 
 def lose_config(folder: Path) -> None:
-    """Lose the file a repository is known by."""
+    """Delete the config file, without which git does not recognize a repository."""
     (folder / "config").unlink()
 
 
 def tear_state(folder: Path) -> None:
-    """Leave half of the state."""
+    """Truncate the state file."""
     (folder / STATE_FILE).write_bytes((folder / STATE_FILE).read_bytes()[:9])
 
 
 def lose_state(folder: Path) -> None:
-    """Leave a copy without its state."""
+    """Delete the state file."""
     (folder / STATE_FILE).unlink()
 
 
 def age_state(folder: Path) -> None:
-    """Leave a copy that an earlier run of the machine has written, and a power failure damaged."""
+    """Set the boot id of the state file to another one, and delete the loose objects, as a power failure may."""
     text = (folder / STATE_FILE).read_text()
     (folder / STATE_FILE).write_text(text.replace('"boot":"', '"boot":"0'))
     for path in folder.glob("objects/??/*"):
@@ -165,7 +165,7 @@ def age_state(folder: Path) -> None:
 
 
 def cut_pack(folder: Path) -> None:
-    """Cut a pack off, without harm to the file in the store."""
+    """Truncate a pack, but not its file in the store."""
     pack = next((folder / "objects" / "pack").glob("*.pack"))
     content = pack.read_bytes()
     pack.unlink()
@@ -179,7 +179,7 @@ def cut_pack(folder: Path) -> None:
 def test_a_copy_that_is_missing_or_damaged_is_made_anew(
     ship: LogRepository, damage: Callable[[Path], None], *, is_newer: bool
 ) -> None:
-    """Whether or not the log has gone on meanwhile; in whatever process, at whatever time."""
+    """A damaged or missing copy is built again in any process, with or without new versions in the log."""
     ship.commit(size=300_000)
     copied(ship)
     damage(ship.app.folders.path(ship.id))
@@ -194,7 +194,7 @@ def test_a_copy_that_is_missing_or_damaged_is_made_anew(
 
 
 def test_a_copy_is_rebuilt_while_others_read_it(ship: LogRepository) -> None:
-    """A reader finds the old one or the new one, never none, and never half of one."""
+    """Threads that read the copy during a rebuild see the right refs or a missing folder, never wrong refs."""
     for _ in range(5):
         ship.commit()
     head = ship.refs()[MAIN]
@@ -224,7 +224,7 @@ def test_a_copy_is_rebuilt_while_others_read_it(ship: LogRepository) -> None:
 
 
 def test_of_concurrent_readers_one_builds_the_copy(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others wait for it."""
+    """The copy is built once, and the other readers wait for it."""
     built: list[int] = []
     real = LocalCopies.build
 
@@ -249,7 +249,7 @@ def test_of_concurrent_readers_one_builds_the_copy(ship: LogRepository, monkeypa
 
 
 def test_one_writer_holds_the_lock_and_may_take_it_again(ship: LogRepository) -> None:
-    """Another thread waits until it is let go; another repository has another lock."""
+    """The lock is reentrant in a thread, excludes other threads, and is separate for each repository."""
     order: list[str] = []
     copies = ship.app.copies
 
@@ -268,7 +268,7 @@ def test_one_writer_holds_the_lock_and_may_take_it_again(ship: LogRepository) ->
 
 
 def test_a_damaged_copy_is_deleted_unless_it_is_new(ship: LogRepository) -> None:
-    """What is damaged in a new copy is damaged in the log: it is not made again and again."""
+    """A new copy is kept despite damage, which then is in the log and would occur again."""
     copied(ship)
     copies, folder = ship.app.copies, ship.app.folders.path(ship.id)
     copies.discard_damaged(ship.id)
@@ -281,7 +281,7 @@ def test_a_damaged_copy_is_deleted_unless_it_is_new(ship: LogRepository) -> None
 
 
 def test_a_folder_that_is_not_yet_a_copy_is_never_deleted(ship: LogRepository) -> None:
-    """A folder without a state may be all there is."""
+    """A folder without a state file is kept despite damage, because it may be the only data."""
     copied(ship)
     folder = ship.app.folders.path(ship.id)
     (folder / STATE_FILE).unlink()
@@ -291,7 +291,7 @@ def test_a_folder_that_is_not_yet_a_copy_is_never_deleted(ship: LogRepository) -
 
 
 def test_copies_used_least_recently_are_evicted(app: App, owner: Account) -> None:
-    """As many as it takes; those in use stay, and each is made anew when somebody reads it."""
+    """Copies are evicted down to the limit, except those used recently, and built again when read."""
     log_repositories = [LogRepository(app, owner, f"r{number}") for number in range(4)]
     now = time.time()
     for number, target_repository in enumerate(log_repositories):
@@ -310,7 +310,7 @@ def test_copies_used_least_recently_are_evicted(app: App, owner: Account) -> Non
 
 
 def test_reading_a_copy_puts_its_eviction_off(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time of the last use is exact to a minute."""
+    """Opening a copy updates the access time of its state file, at most once in an interval."""
     copied(ship)
     state = ship.app.folders.path(ship.id) / STATE_FILE
     os.utime(state, (1, 1))
@@ -323,7 +323,7 @@ def test_reading_a_copy_puts_its_eviction_off(ship: LogRepository, monkeypatch: 
 
 
 def test_two_machines_agree(ship: LogRepository, tmp_path: Path) -> None:
-    """Whatever one writes, the other reads, also after either of them has lost its folder or compacted."""
+    """Two machines have the same refs after writes, a compaction and the loss of either local copy."""
     here = ship.app.copies
     there, _ = ship.node(tmp_path / "second")
     for round_ in range(4):
@@ -339,7 +339,7 @@ def test_two_machines_agree(ship: LogRepository, tmp_path: Path) -> None:
 
 
 def test_a_repository_that_does_not_exist_has_no_copy(ship: LogRepository) -> None:
-    """Nor does a deleted one get a new one."""
+    """A deleted repository raises `NoSuchFolder` and no copy of it is built."""
     row = ship.row
     with ship.app.database.write() as connection:
         repositories.remove_row(connection, row)
@@ -349,7 +349,7 @@ def test_a_repository_that_does_not_exist_has_no_copy(ship: LogRepository) -> No
 
 
 def test_a_missing_data_folder_is_not_created_again(ship: LogRepository, tmp_path: Path) -> None:
-    """What was kept elsewhere meanwhile would be missed once it is back."""
+    """A missing data folder is an error, since files in a new one would be missing when it is back."""
     there, _ = ship.node(tmp_path / "second")
     (tmp_path / "second").rmdir()
     with pytest.raises(StorageUnavailable):
@@ -358,7 +358,7 @@ def test_a_missing_data_folder_is_not_created_again(ship: LogRepository, tmp_pat
 
 
 def test_a_copy_is_private(ship: LogRepository, tmp_path: Path) -> None:
-    """Whatever the umask."""
+    """Folders have mode 0700 and the state and lock files 0600, even with a umask of 0."""
     there, _ = ship.node(tmp_path / "second")
     before = os.umask(0)
     try:
@@ -367,10 +367,20 @@ def test_a_copy_is_private(ship: LogRepository, tmp_path: Path) -> None:
         os.umask(before)
     for path in (folder.parent, folder.parent.parent):
         assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    for path in (folder / STATE_FILE, folder.with_suffix(".lock")):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_boot_id_is_empty_where_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The boot id, which reveals copies written before a crash, is read from a file and empty without it."""
+    monkeypatch.setattr(local_copies, "BOOT_ID", tmp_path / "boot_id")
+    assert local_copies.boot_id() == ""
+    (tmp_path / "boot_id").write_text("6e0f\n", encoding="utf-8")
+    assert local_copies.boot_id() == "6e0f"
 
 
 def test_a_copy_is_not_read_before_the_version_a_request_has_seen(ship: LogRepository) -> None:
-    """Nor is it updated when nothing is new."""
+    """A copy is updated for a newer version only, and not if it has the version of the request."""
     copied(ship)
     old = ship.row
     ship.commit()

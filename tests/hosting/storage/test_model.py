@@ -1,4 +1,4 @@
-"""The repository log of two machines, held against a plain git repository that has done the same."""
+"""The repository log on two machines, compared with a plain git repository as a model."""
 
 import dataclasses
 import hashlib
@@ -63,7 +63,7 @@ def second_node(app: App, folder: Path) -> App:
 
 @dataclasses.dataclass
 class ServedNode(Served):
-    """A machine to which git pushes over HTTP, into its local copies and the log."""
+    """A machine that takes pushes over HTTP into its local copies and the log."""
 
     app: App | None = None
     deltas: int = 0
@@ -87,7 +87,7 @@ class ServedNode(Served):
 
 
 class Storage(RuleBasedStateMachine):
-    """Everything that writes to a repository or clears it up, done on either machine and to the model."""
+    """A state machine: every write and clean-up on either machine, compared with the model."""
 
     nodes: tuple[App, App]
     served: tuple[ServedNode, ServedNode]
@@ -118,12 +118,12 @@ class Storage(RuleBasedStateMachine):
         return repository_by_id(self.nodes[0].database, self.id)
 
     def target(self, node: int) -> RepositoryAccess:
-        """Return the repository with what its owner may do there."""
+        """Return the repository with the permissions of its owner."""
         permissions = repositories.permissions_in(self.nodes[node], self.actor, self.row)
         return RepositoryAccess(self.row, permissions)
 
     def content(self, size: int) -> bytes:
-        """Return what no file had before, and what hardly compresses."""
+        """Return unique content that hardly compresses."""
         self.step += 1
         return (b"%d %d\n" % (self.count, self.step)) + bytes((self.step * 7 + n * n) % 251 for n in range(size))
 
@@ -134,7 +134,7 @@ class Storage(RuleBasedStateMachine):
         return {path.decode(): self.model.read(meta.split()[2].decode(), "blob") for meta, _, path in rows}
 
     def model_commit(self, parent: str | None, path: str, content: bytes, message: str) -> str:
-        """Commit a file to the model, on top of what was there."""
+        """Commit a file to the model, on top of a parent."""
         files = {} if parent is None else self.files_of(parent)
         tree = build_tree(self.model.write, {**files, path: content})
         text = commit_content(tree, () if parent is None else (parent,), WHO, WHO, message)
@@ -152,11 +152,11 @@ class Storage(RuleBasedStateMachine):
             self.refs[ref] = new
 
     def room_for(self, ref: str) -> bool:
-        """Tell whether git allows a new ref beside the others."""
+        """Return whether git allows a new ref beside the others."""
         return not any(f"{item}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{item}/") for item in self.refs)
 
     def attempt(self, expected: bool, change: Any) -> bool:  # noqa: FBT001  # what the model says
-        """Do something that the model says is possible or not."""
+        """Make a change, and check that it succeeds exactly if the model allows it."""
         try:
             change()
         except HostingError:
@@ -304,7 +304,7 @@ class Storage(RuleBasedStateMachine):
     def push_refs(
         self, node: int, wanted: dict[str, str | None], refused: dict[str, str], *, atomic: bool = False
     ) -> None:
-        """Run `git push`, and hold the copy that received it and one made anew from the log against the model."""
+        """Run `git push`; compare the copy that received it, and one rebuilt from the log, with the model."""
         specs = [f"+{new or ''}:{ref}" for ref, new in {**wanted, **refused}.items()]
         self.nodes[node].copies.update(self.id)
         options = ("--quiet", "--atomic") if atomic else ("--quiet",)
@@ -382,23 +382,23 @@ class Storage(RuleBasedStateMachine):
 
     @rule(node=NODES)
     def delete_packs(self, node: int) -> None:
-        """Let a long time pass, and delete what was replaced and what was never recorded."""
+        """Delete replaced and unrecorded packs after the grace period."""
         compactor, later = self.nodes[node].compactor, time.time() + 1_000_000
         compactor.delete_superseded(now=later)
         compactor.delete_orphans(now=later)
 
     @rule(node=NODES)
     def discard_copy(self, node: int) -> None:
-        """Lose a copy."""
+        """Discard a local copy."""
         self.nodes[node].copies.discard(self.id)
 
     @rule(node=NODES)
     def read(self, node: int) -> None:
-        """Read a repository: it is the model."""
+        """Open a local copy, and compare it with the model."""
         self.check(self.nodes[node].copies.open(self.row))
 
     def check(self, repo: Repo) -> None:
-        """Hold a copy against the model: the refs, and every object they lead to."""
+        """Compare a copy with the model: the refs, and every object reachable from them."""
         with self.nodes[0].database.read() as connection:
             assert repository_log.read_refs(connection, self.id) == self.refs
         listed = run(repo.folder, "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
@@ -408,7 +408,7 @@ class Storage(RuleBasedStateMachine):
         assert sorted(both[0].splitlines()) == sorted(both[1].splitlines())
 
     def teardown(self) -> None:
-        """Hold both machines against the model, with the copies they have and with new ones."""
+        """Compare both machines with the model, with their current copies and with rebuilt ones."""
         if self.refs:
             for app in self.nodes:
                 self.check(app.copies.open(self.row))
@@ -445,7 +445,7 @@ def serve_node(app: App) -> ServedNode:
 def test_two_machines_are_one_repository(
     nodes: tuple[App, App], served: tuple[ServedNode, ServedNode], tmp_path: Path
 ) -> None:
-    """Whatever is written, deleted, compacted, collected or lost, on whichever of them."""
+    """Two machines have the same content after any sequence of writes, deletions, compactions and losses."""
     machine = type("Storage", (Storage,), {"nodes": nodes, "served": served, "folder": tmp_path})
     steps = configuration(max_examples=examples(32), stateful_step_count=12)
     run_state_machine_as_test(machine, settings=steps)
@@ -454,7 +454,7 @@ def test_two_machines_are_one_repository(
 def test_an_edit_is_pushed_as_a_delta(
     nodes: tuple[App, App], served: tuple[ServedNode, ServedNode], tmp_path: Path
 ) -> None:
-    """Against a file that the service has: otherwise the pushes above would not be about deltas."""
+    """An edit of a large file is pushed as a delta, so that the model test covers packs with deltas."""
     machine = type("Storage", (Storage,), {"nodes": nodes, "served": served, "folder": tmp_path})()
     machine.create()
     for node in (0, 1):

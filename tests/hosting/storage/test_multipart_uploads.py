@@ -1,4 +1,4 @@
-"""Uploads to a bucket that never ended."""
+"""Deletion of unfinished multipart uploads in a bucket."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
@@ -22,7 +22,7 @@ def uploads(bucket: Bucket, key: str = ACCESS_KEY) -> MultipartUploads:
 
 
 def test_signatures_equal_those_of_the_s3_library() -> None:
-    """Of the same request at the same moment the library that moves our objects makes the same."""
+    """The signed URL of a request equals that of obstore for the same request at the same time."""
     endpoint = "http://127.0.0.1:9"
     store = S3Store(
         "bucket",
@@ -47,7 +47,7 @@ def test_signatures_equal_those_of_the_s3_library() -> None:
 
 
 def test_all_pages_are_read_and_aborted_uploads_are_deleted() -> None:
-    """Only what lies under the prefix is listed; giving up twice is no error."""
+    """Uploads below the prefix are listed from all pages, and an upload can be aborted twice."""
     with serve_bucket() as bucket:
         bucket.page = 2
         for number in range(5):
@@ -65,7 +65,7 @@ def test_all_pages_are_read_and_aborted_uploads_are_deleted() -> None:
 
 
 def test_a_list_that_does_not_say_how_to_go_on_ends() -> None:
-    """The same page would come again and again."""
+    """A truncated list without a marker for the next page ends, instead of repeating the same page."""
     with serve_bucket() as bucket:
         bucket.page, bucket.has_marks = 1, False
         for name in ("u1", "u2"):

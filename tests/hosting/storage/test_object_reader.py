@@ -1,4 +1,4 @@
-"""Several objects as one file."""
+"""Reading a file that is stored as several objects."""
 
 import os
 
@@ -31,7 +31,7 @@ def parts() -> list[ObjectPart]:
 
 @given(st.lists(st.tuples(st.integers(0, len(CONTENT) + 9), st.integers(0, 2 * BUFFER)), max_size=6))
 def test_parts_are_read_as_one_file_from_any_position(store: ObjectStore, reads: list[tuple[int, int]]) -> None:
-    """Across the borders of parts, up to the end and behind it."""
+    """Reads across parts, up to the end and beyond it return the bytes of the whole file."""
     with open_parts(store, parts()) as file:
         for position, size in reads:
             assert file.seek(position) == position
@@ -40,7 +40,7 @@ def test_parts_are_read_as_one_file_from_any_position(store: ObjectStore, reads:
 
 
 def test_a_reader_has_an_end_and_is_read_only(store: ObjectStore) -> None:
-    """As a file of the disk does."""
+    """A reader seeks and ends like a file on disk, and it is not writable."""
     with open_parts(store, parts()) as file:
         assert file.read() == CONTENT
         assert file.read(1) == b""
@@ -56,7 +56,7 @@ def test_a_reader_has_an_end_and_is_read_only(store: ObjectStore) -> None:
 
 
 def test_a_missing_part_is_an_error(store: ObjectStore) -> None:
-    """Not the end of the file."""
+    """A read of a missing part raises an error and does not look like the end of the file."""
     with open_parts(store, [*parts(), ObjectPart(len(CONTENT), 4, "chats/gone")]) as file:
         file.seek(len(CONTENT))
         with pytest.raises(NoSuchStoredObject):

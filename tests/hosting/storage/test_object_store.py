@@ -1,4 +1,4 @@
-"""The object store: in a folder, in a bucket of a real S3 server, and in one that fails."""
+"""The object store: in a folder, in a bucket of a real S3 server, and in a bucket that fails."""
 
 import asyncio
 import os
@@ -48,7 +48,7 @@ def read(store: ObjectStore, key: str, start: int = 0, end: int | None = None) -
 
 @pytest.mark.parametrize("size", [0, 1, 300_000, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES + 12_345])
 def test_a_file_is_read_as_it_was_written(store: ObjectStore, tmp_path: Path, size: int) -> None:
-    """As a stream, as a range, and as a local file; small and in several parts."""
+    """A file of one or several parts is read unchanged as a stream, as a range and as a local file."""
     content = os.urandom(size)
     source = tmp_path / "source"
     source.write_bytes(content)
@@ -67,7 +67,7 @@ def test_a_file_is_read_as_it_was_written(store: ObjectStore, tmp_path: Path, si
 
 
 def test_many_objects_are_deleted_at_once(store: ObjectStore) -> None:
-    """Those that are named; one that is missing is no error, and of none nothing is asked."""
+    """Only the given keys are deleted; a missing key and an empty list are no errors."""
     keys = [f"chats/many/{number}" for number in range(5)]
     for key in keys:
         store.put(key, b"x")
@@ -79,7 +79,7 @@ def test_many_objects_are_deleted_at_once(store: ObjectStore) -> None:
 
 
 def test_a_key_keeps_its_first_content(store: ObjectStore, tmp_path: Path) -> None:
-    """A PUT creates and does not overwrite; `replace` is for the one key that may change."""
+    """A second PUT of a key does not overwrite it, and only `replace` does."""
     (tmp_path / "second").write_bytes(b"second")
     store.put("packs/bb/one", b"first")
     store.put("packs/bb/one", b"second")
@@ -90,7 +90,7 @@ def test_a_key_keeps_its_first_content(store: ObjectStore, tmp_path: Path) -> No
 
 
 def test_a_list_has_what_begins_with_the_prefix(store: ObjectStore) -> None:
-    """With size and time, and nothing of other prefixes."""
+    """A list has the size and time of each object below the prefix and no others."""
     store.put("lfs/list/a", b"1")
     store.put("lfs/list/b", b"22")
     store.put("packs/list/c", b"333")
@@ -100,7 +100,7 @@ def test_a_list_has_what_begins_with_the_prefix(store: ObjectStore) -> None:
 
 
 def test_a_deleted_object_is_missing(store: ObjectStore, tmp_path: Path) -> None:
-    """Deleting twice is no error; reading in any way is."""
+    """A second deletion is no error, and each way to read the object raises `NoSuchStoredObject`."""
     store.put("lfs/gone", b"x")
     store.delete("lfs/gone")
     store.delete("lfs/gone")
@@ -111,7 +111,7 @@ def test_a_deleted_object_is_missing(store: ObjectStore, tmp_path: Path) -> None
 
 
 def test_a_bucket_signs_urls(s3: S3Server, tmp_path: Path) -> None:
-    """A client needs no key, and the URL does not have ours; a folder has no URLs."""
+    """A signed URL works without credentials and does not contain the secret; a folder has no URLs."""
     store = open_object_store(s3.settings(Settings(data=tmp_path)))
     store.put("lfs/signed", b"hello")
     url = asyncio.run(store.signed_url("lfs/signed", 60))
@@ -122,14 +122,14 @@ def test_a_bucket_signs_urls(s3: S3Server, tmp_path: Path) -> None:
 
 
 def test_a_real_server_has_create_only_put(s3: S3Server, tmp_path: Path) -> None:
-    """The check at start passes, also the second time."""
+    """The check for conditional PUT passes, also when it is repeated."""
     store = open_object_store(s3.settings(Settings(data=tmp_path)))
     store.check()
     store.check()
 
 
 def test_a_bucket_that_overwrites_is_refused(tmp_path: Path) -> None:
-    """Two writers could lose an object there."""
+    """A bucket without conditional PUT is refused, because one writer could overwrite another."""
     with serve_bucket() as bucket:
         bucket.overwrites = True
         with pytest.raises(StorageUnavailable, match="needs a store with conditional PUT"):
@@ -137,7 +137,7 @@ def test_a_bucket_that_overwrites_is_refused(tmp_path: Path) -> None:
 
 
 def test_errors_of_a_bucket_name_no_secret(tmp_path: Path) -> None:
-    """Full, unreachable, or for someone else: the error names the bucket and no key."""
+    """The error of a full bucket or of a wrong key has the name of the bucket and not the secret."""
     with serve_bucket() as bucket:
         stores = [open_object_store(bucket_settings(tmp_path, bucket, key)) for key in ("STRANGER", ACCESS_KEY)]
         bucket.full = True
@@ -149,13 +149,13 @@ def test_errors_of_a_bucket_name_no_secret(tmp_path: Path) -> None:
 
 
 def test_a_bucket_needs_both_keys(tmp_path: Path) -> None:
-    """Half a configuration is refused."""
+    """An access key without a secret key is refused."""
     with pytest.raises(StorageUnavailable, match="s3_access_key and s3_secret_key"):
         open_object_store(Settings(data=tmp_path, s3_bucket="bucket", s3_access_key=Secret("x")))
 
 
 def test_unfinished_files_and_uploads_are_deleted(tmp_path: Path) -> None:
-    """Those that began before the time, and only uploads below our prefixes."""
+    """Incoming files and uploads from before the given time are deleted, except other prefixes."""
     with serve_bucket() as bucket:
         store = open_object_store(bucket_settings(tmp_path, bucket))
         for name, key, begun in (
@@ -176,7 +176,7 @@ def test_unfinished_files_and_uploads_are_deleted(tmp_path: Path) -> None:
 
 
 def test_an_incoming_file_is_deleted_whatever_happens(tmp_path: Path) -> None:
-    """Also when it was never written, and after an error."""
+    """An incoming file is deleted after an error, and one that was never written is no error."""
     store = open_object_store(Settings(data=tmp_path))
     with pytest.raises(ZeroDivisionError), store.incoming_path() as path:
         path.write_bytes(b"half")
@@ -187,7 +187,7 @@ def test_an_incoming_file_is_deleted_whatever_happens(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_not_created_again(tmp_path: Path) -> None:
-    """A disk that is not mounted must not fill the root disk."""
+    """A missing data folder is an error, so that an unmounted disk does not fill the root disk."""
     data = tmp_path / "gone"
     with pytest.raises(StorageUnavailable, match="is not there"):
         open_object_store(Settings(data=data))
@@ -200,7 +200,7 @@ def test_a_missing_folder_is_not_created_again(tmp_path: Path) -> None:
 
 
 def test_files_are_readable_by_their_owner_only(tmp_path: Path) -> None:
-    """Folders that are made are private."""
+    """Folders of stored objects have no permissions for group and others."""
     store = open_object_store(Settings(data=tmp_path))
     store.put("lfs/aa/x", b"hello")
     assert (tmp_path / "lfs").stat().st_mode & 0o077 == 0
@@ -213,7 +213,7 @@ def test_files_are_readable_by_their_owner_only(tmp_path: Path) -> None:
 def test_a_bucket_that_does_not_answer_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes
 ) -> None:
-    """A connection that stays silent, and one that is cut in the middle of an answer: an error in bounded time."""
+    """A silent bucket and a truncated response raise an error within seconds."""
     monkeypatch.setattr(object_store, "REQUEST_SECONDS", 1)
     monkeypatch.setattr(object_store, "RETRIES", 1)
 
@@ -239,7 +239,7 @@ def test_a_bucket_that_does_not_answer_is_given_up(
 def test_a_file_is_synced_before_it_has_its_key_and_its_name_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power failure leaves the whole object or none, and one that was acknowledged stays."""
+    """The content is synced before the link and the folders after it, so that no power failure loses it."""
     store = open_object_store(Settings(data=tmp_path))
     steps: list[tuple[str, str]] = []
     link = os.link

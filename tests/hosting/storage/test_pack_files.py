@@ -1,4 +1,4 @@
-"""Packs on their way to a row or to the object store."""
+"""Packing of objects for the repository log and the object store."""
 
 import os
 from pathlib import Path
@@ -52,7 +52,7 @@ def contents(ship: LogRepository, pack: NewPack | None, tmp_path: Path) -> set[s
 
 
 def test_a_pack_of_objects_in_memory(ship: LogRepository, tmp_path: Path) -> None:
-    """It is stored in its row."""
+    """A pack of objects in memory has its content inline and no key of the store."""
     objects = [PackedObject("blob", b"a"), PackedObject("blob", b"b")]
     created_new_pack = new_pack(objects)
     assert created_new_pack.store_key == ""
@@ -62,7 +62,7 @@ def test_a_pack_of_objects_in_memory(ship: LogRepository, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("size", "is_inline"), [(1000, True), (INLINE_LIMIT + 1, False)])
 def test_objects_of_a_copy_are_packed(ship: LogRepository, tmp_path: Path, size: int, *, is_inline: bool) -> None:
-    """A large pack is in the object store, with its index, before anything is recorded."""
+    """A small pack is inline, and a large one is in the object store with its index."""
     repo = ship.app.copies.update(ship.id)
     blob = repo.write("blob", os.urandom(size))
     made = pack_ids(ship.app.store, repo, [blob])
@@ -77,7 +77,7 @@ def test_objects_of_a_copy_are_packed(ship: LogRepository, tmp_path: Path, size:
 
 
 def test_a_pack_has_a_new_key_each_time_it_is_stored(ship: LogRepository) -> None:
-    """One of them may be deleted as an orphan while another is recorded."""
+    """Each store of a pack has its own key, so that one may be deleted as an orphan without the other."""
     repo = ship.app.copies.update(ship.id)
     blob = repo.write("blob", os.urandom(INLINE_LIMIT + 1))
     run(repo.folder, "pack-objects", "-q", str(repo.folder / "objects/pack/pack"), input=f"{blob}\n".encode())
@@ -90,7 +90,7 @@ def test_a_pack_has_a_new_key_each_time_it_is_stored(ship: LogRepository) -> Non
 
 
 def test_only_what_no_ref_leads_to_is_packed(ship: LogRepository, tmp_path: Path) -> None:
-    """All of it, from the object on; nothing when a ref leads there."""
+    """Unreachable objects are packed with all they refer to, and nothing is packed if a ref reaches them."""
     head = ship.refs()[MAIN]
     ship.set(RefUpdate("refs/tags/v1", ZERO, head))
     repo = ship.app.copies.update(ship.id)
@@ -112,7 +112,7 @@ def test_only_what_no_ref_leads_to_is_packed(ship: LogRepository, tmp_path: Path
 
 
 def test_objects_unreachable_from_known_ones_are_packed(ship: LogRepository, tmp_path: Path) -> None:
-    """Nothing, if they lead to all of it."""
+    """The pack has the objects that the known commit does not reach, and none is made without any."""
     repo = ship.app.copies.update(ship.id)
     first, head = run(repo.folder, "rev-parse", "main~1", "main").decode().split()
     packed = pack_new(ship.app.store, repo, [head], [first])
@@ -123,7 +123,7 @@ def test_objects_unreachable_from_known_ones_are_packed(ship: LogRepository, tmp
 
 
 def test_packs_in_memory_become_one_in_a_repository(tmp_path: Path) -> None:
-    """With all of their objects; the names are those of the files."""
+    """Several packs are indexed as one pack with all of their objects; an invalid pack is refused."""
     folder = tmp_path / "a.git"
     run(None, "init", "--quiet", "--bare", str(folder))
     _, single_new_pack = initial_commit({"a": b"a"}, ADA)
@@ -138,7 +138,7 @@ def test_packs_in_memory_become_one_in_a_repository(tmp_path: Path) -> None:
 
 
 def test_objects_reachable_from_another_branch_are_not_packed(ship: LogRepository) -> None:
-    """Nor what was committed to it before."""
+    """A commit that a branch reaches is not packed, whether it is the branch head or an older commit."""
     repo = ship.app.copies.update(ship.id)
     tree = run(repo.folder, "rev-parse", "main^{tree}").decode().strip()
     who = "Ada <ada@example.org> 1 +0000"
@@ -151,7 +151,7 @@ def test_objects_reachable_from_another_branch_are_not_packed(ship: LogRepositor
 
 
 def test_objects_missing_from_a_pack_are_packed(ship: LogRepository, tmp_path: Path) -> None:
-    """Only what no ref leads to; nothing if the packs have all of it."""
+    """Only unreachable objects that the packs lack are packed, and no pack is made if they lack none."""
     repo = ship.app.copies.update(ship.id)
     folder = repo.folder / "objects" / "pack"
     first, head = run(repo.folder, "rev-parse", "main~1", "main").decode().split()
@@ -208,7 +208,7 @@ def write_blob(folder: Path, content: bytes) -> str:
 def test_packs_with_the_same_delta_are_added_and_compacted(
     ship: LogRepository, tmp_path: Path, *, twice: bool
 ) -> None:
-    """As after a commit that was pushed to a branch, deleted with it, and pushed again as a tag."""
+    """Overlapping or equal packs work, as when a deleted commit is pushed again."""
     commit, created = delta_packs(tmp_path)
     packed = [created[0], created[0]] if twice else created
     assert any(decode_pack(content) is None for content in packed)

@@ -1,4 +1,4 @@
-"""Only objects that no row has, that are old, and that are this installation's are deleted."""
+"""Deletion of objects without a row."""
 
 from collections.abc import Sequence
 
@@ -42,12 +42,12 @@ def stored_objects(app: App, monkeypatch: pytest.MonkeyPatch) -> App:
 
 
 def collect(app: App, before: float) -> int:
-    """Delete what is unused."""
+    """Delete unused objects."""
     return delete_unused(app.database, app.store, ATTACHMENTS, key_of, used, before=before)
 
 
 def test_old_objects_without_a_row_are_deleted(stored_objects: App) -> None:
-    """In several batches; an object whose key is not that of its uuid is left alone."""
+    """Old objects without a database row are deleted, but not one whose key does not fit its UUID."""
     assert stored_uuids(stored_objects) == ALL
     assert collect(stored_objects, NEVER) == 0
     assert collect(stored_objects, ALWAYS) == 3
@@ -57,7 +57,7 @@ def test_old_objects_without_a_row_are_deleted(stored_objects: App) -> None:
 
 
 def test_nothing_is_deleted_during_a_backup(stored_objects: App) -> None:
-    """It may be about to read them."""
+    """Unused objects are kept while a backup runs, which may be about to read them."""
     with backup_lease(stored_objects.database):
         assert collect(stored_objects, ALWAYS) == 0
     assert stored_uuids(stored_objects) == ALL
@@ -67,7 +67,7 @@ def test_nothing_is_deleted_during_a_backup(stored_objects: App) -> None:
 def test_objects_of_another_installation_are_not_deleted(
     stored_objects: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its rows are in another database."""
+    """Nothing is deleted from a store of another installation, whose rows are in another database."""
     monkeypatch.setattr(instance, "owns_store", lambda *_given: False)
     assert collect(stored_objects, ALWAYS) == 0
     assert stored_uuids(stored_objects) == ALL

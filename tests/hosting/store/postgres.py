@@ -1,4 +1,4 @@
-"""A PostgreSQL server of a test's own, which it may stop and start."""
+"""A PostgreSQL server that tests can stop and start."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ class Server:
         return int(row[0])
 
     def close(self) -> None:
-        """End it for good."""
+        """Stop the server for good and clean up after it."""
         self._server.cleanup()
 
     def _control(self, *arguments: str) -> None:

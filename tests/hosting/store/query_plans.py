@@ -1,4 +1,4 @@
-"""Plans of the queries that a list runs, on both databases."""
+"""Helpers that record queries and check their plans on both databases."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ def recorded(database: Database, containing: str) -> Iterator[list[tuple[str, An
 
 
 def plan_of(database: Database, statement: str, parameters: Any) -> str:
-    """Return the plan of a query; PostgreSQL is told to avoid what it would do in a small table."""
+    """Return the plan of a query; PostgreSQL is set to use indexes also in a small table."""
     with database.read() as connection:
         if database.is_sqlite:
             rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
@@ -39,7 +39,7 @@ def plan_of(database: Database, statement: str, parameters: Any) -> str:
 
 
 def is_by_index(database: Database, plan: str, table: str = "issues") -> bool:
-    """Tell whether a plan neither reads a whole table nor sorts it."""
+    """Return whether a plan neither reads a whole table nor sorts it."""
     if database.is_sqlite:
         lines = plan.splitlines()
         return "TEMP B-TREE" not in plan and not any(

@@ -1,4 +1,4 @@
-"""What administrators do to accounts happens whole, and one of them stays."""
+"""Administration of accounts: demotion, deletion, unique email addresses and rollback."""
 
 import pytest
 from sqlalchemy import func, select
@@ -8,18 +8,19 @@ from holdfast.hosting.store import account_administration, accounts, organizatio
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import comments, events, issues, members, users
 from holdfast.secret import Secret
-from tests.hosting.store.test_members import person, together
+from tests.hosting.repository_helpers import make_people
+from tests.hosting.store.concurrency import run_concurrently
 
 PASSWORD = Secret("long enough")
 
 
 def test_two_administrators_cannot_demote_each_other_at_once(database: Database) -> None:
-    """One stays."""
+    """Of two concurrent changes that would leave no administrator, one is refused with LastAdmin."""
     for round_ in range(3):
         admin = accounts.find_user(database, "admin")
-        other = person(database, f"other{round_}")
+        (other,) = make_people(database, f"other{round_}")
         other = account_administration.change_user(database, other, is_admin=True)
-        failed = together(
+        failed = run_concurrently(
             lambda admin=admin: account_administration.change_user(database, admin, is_admin=False),  # type: ignore[misc]
             lambda other=other: account_administration.change_user(database, other, may_not_log_in=True),  # type: ignore[misc]
         )
@@ -30,8 +31,8 @@ def test_two_administrators_cannot_demote_each_other_at_once(database: Database)
 
 
 def test_issues_and_comments_outlive_their_author(database: Database) -> None:
-    """Issues and comments keep their text; tokens and memberships go."""
-    admin, ada = accounts.find_user(database, "admin"), person(database, "ada")
+    """A deleted user's issues and comments keep their text without an author; repositories need a purge."""
+    admin, (ada,) = accounts.find_user(database, "admin"), make_people(database, "ada")
     tokens.create_token(database, ada, "laptop", ("all",))
     guild = organizations.create_organization(database, admin, "guild")
     with database.write() as connection:
@@ -59,7 +60,7 @@ def test_issues_and_comments_outlive_their_author(database: Database) -> None:
 
 
 def test_an_address_belongs_to_one_person(database: Database) -> None:
-    """In whatever case it is written; organizations may share one, and it may be kept."""
+    """Email addresses are compared without regard to case, and an organization may have one of a user."""
     ada = account_administration.register(database, "ada", PASSWORD, email="ada@example.org")
     with pytest.raises(EmailTaken, match="already exists"):
         account_administration.register(database, "bob", PASSWORD, email="ADA@example.org")
@@ -68,7 +69,7 @@ def test_an_address_belongs_to_one_person(database: Database) -> None:
 
 
 def test_a_refused_change_changes_nothing(database: Database) -> None:
-    """The last administrator keeps everything, not only the flag."""
+    """A refused demotion of the last administrator changes no other column either."""
     admin = accounts.find_user(database, "admin")
     with pytest.raises(LastAdmin):
         account_administration.change_user(database, admin, is_admin=False, full_name="Nobody")

@@ -1,4 +1,4 @@
-"""Users and passwords."""
+"""Users and passwords: names, lookup and hashing."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,14 +14,14 @@ PASSWORD = Secret("long enough")
 
 
 def test_a_user_is_found_in_whatever_case_it_is_typed(database: Database) -> None:
-    """The name keeps the case it was made with."""
+    """A user is found by the name in any case, and the name keeps its original case."""
     account = accounts.create_user(database, "Ada", PASSWORD, full_name="Ada Byron")
     assert accounts.find_user(database, "aDA") == account
     assert (account.name, account.full_name, account.is_admin) == ("Ada", "Ada Byron", False)
 
 
 def test_names_that_differ_by_case_only_are_the_same_name(database: Database) -> None:
-    """A second user could otherwise pass for the first."""
+    """A name that differs only by case is taken, as its user could impersonate the other one."""
     with pytest.raises(NameTaken, match="exists already"):
         accounts.create_user(database, "ADMIN", PASSWORD)
 
@@ -47,7 +47,7 @@ MISLEADING = [
 
 @pytest.mark.parametrize("name", MISLEADING)
 def test_names_that_could_mislead_are_refused(database: Database, name: str) -> None:
-    """Names stand in addresses, so they are letters, digits and single separators."""
+    """Names are parts of URLs, so only letters, digits and single separators are accepted."""
     with pytest.raises(NameRefused):
         accounts.create_user(database, name, PASSWORD)
 
@@ -55,13 +55,13 @@ def test_names_that_could_mislead_are_refused(database: Database, name: str) -> 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.from_regex(r"[A-Za-z0-9]([._-]?[A-Za-z0-9]){0,19}", fullmatch=True))
 def test_names_made_by_the_rule_are_accepted(name: str) -> None:
-    """The rule as it is told to people is the rule that is checked."""
+    """Every name that matches the documented rule and is not reserved is accepted."""
     if name.casefold() not in accounts.RESERVED:
         accounts.check_name(name)
 
 
 def test_only_the_right_password_is_right(database: Database) -> None:
-    """A wrong password, a wrong name and an empty one all give nobody."""
+    """A wrong password, an empty password and an unknown name return no user."""
     admin = accounts.find_user(database, "admin")
     assert accounts.check_password(database, "Admin", Secret(ADMIN_PASSWORD)) == admin
     assert accounts.check_password(database, "admin", Secret(ADMIN_PASSWORD + "x")) is None
@@ -70,7 +70,7 @@ def test_only_the_right_password_is_right(database: Database) -> None:
 
 
 def test_a_new_password_replaces_the_old_one_and_ends_every_session(database: Database) -> None:
-    """Whoever knew the old password is out."""
+    """After a change of the password the old one is wrong, and an earlier session has no user."""
     admin = accounts.find_user(database, "admin")
     token = sessions.start_session(database, admin, days=1)
     accounts.set_password(database, "ADMIN", Secret("something else"))
@@ -82,7 +82,7 @@ def test_a_new_password_replaces_the_old_one_and_ends_every_session(database: Da
 
 
 def test_short_passwords_and_unknown_names_are_refused(database: Database) -> None:
-    """Each with its own error."""
+    """A short password raises PasswordRefused, and an unknown name NoSuchUser."""
     with pytest.raises(PasswordRefused, match="at least 8"):
         accounts.create_user(database, "ada", Secret("short"))
     with pytest.raises(PasswordRefused):
@@ -92,7 +92,7 @@ def test_short_passwords_and_unknown_names_are_refused(database: Database) -> No
 
 
 def test_everybody_is_listed_by_name(database: Database) -> None:
-    """Case does not decide the order."""
+    """Users are sorted by name without regard to case."""
     for name in ("Zoe", "bob"):
         accounts.create_user(database, name, PASSWORD)
     assert [user.name for user in accounts.all_users(database)] == ["admin", "bob", "Zoe"]
@@ -100,7 +100,7 @@ def test_everybody_is_listed_by_name(database: Database) -> None:
 
 
 def test_the_database_does_not_hold_the_password(database: Database) -> None:
-    """Only an argon2 hash is kept."""
+    """The database has an argon2id hash, which does not contain the password."""
     with database.read() as connection:
         stored = connection.exec_driver_sql("SELECT password_hash FROM users").scalar_one()
     assert stored.startswith("$argon2id$")
@@ -108,7 +108,7 @@ def test_the_database_does_not_hold_the_password(database: Database) -> None:
 
 
 def test_invented_passwords_differ_and_can_be_used() -> None:
-    """Twenty letters and digits without look-alikes."""
+    """Two generated passwords differ, are accepted, and contain no characters that look alike."""
     first, second = accounts.new_password(), accounts.new_password()
     assert first != second
     accounts.check_new_password(first)

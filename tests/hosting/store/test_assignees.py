@@ -1,4 +1,4 @@
-"""What SQL says of who may write is what `access.py` says."""
+"""The users who can be assigned, compared with the decisions of `access.py`."""
 
 from holdfast.hosting.access import Unit
 from holdfast.hosting.store import assignees
@@ -8,7 +8,7 @@ from tests.hosting.repository_helpers import access_for, every_role, make_people
 
 
 def test_who_can_be_assigned_is_who_may_write(database: Database) -> None:
-    """In every repository, everybody with every role; a unit that is off is no reason to leave somebody out."""
+    """The assignable users are those who may write issues or pull requests, sorted by name."""
     for repository in every_role(database):
         if not (repository.has_issues and repository.has_pulls):
             continue
@@ -23,7 +23,7 @@ def test_who_can_be_assigned_is_who_may_write(database: Database) -> None:
 
 
 def test_the_administrator_is_among_them(database: Database) -> None:
-    """They may write everywhere, so they can be assigned everywhere."""
+    """An administrator may write everywhere, and so can be assigned in another user's repository."""
     (owner,) = make_people(database, "owner")
     repository = make_repository(database, owner)
     named = assignees.assignable_users(database, repository, ["Admin", "owner", "admin"])

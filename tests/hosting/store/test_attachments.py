@@ -1,4 +1,4 @@
-"""Rows of attached files."""
+"""Attachments of releases and issues in the database."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def attach(
 
 
 def test_a_release_has_one_file_of_a_name(database: Database, ship: Repository, release: Release) -> None:
-    """Neither a new file nor a renamed one can have it; what does not exist has no files."""
+    """An attachment of a release can neither be added nor renamed with a name that the release has already."""
     holder = releases.holder_of(release)
     created_attachment = attach(database, ship, holder, "a.zip")
     other = attach(database, ship, holder, "b.zip")
@@ -66,7 +66,7 @@ def test_a_release_has_one_file_of_a_name(database: Database, ship: Repository, 
 
 
 def test_an_issue_may_have_files_of_the_same_name(database: Database, ship: Repository, ada: Account) -> None:
-    """As when a screenshot is pasted twice; they are deleted with the issue."""
+    """An issue can have two attachments of one name, and they are deleted with the issue."""
     issue = issues.open_issue(database, ship, ada, NewIssue(title="It leaks"))
     holder = AttachmentHolder("issue_id", issue.id)
     created_attachments = [attach(database, ship, holder, "image.png", uuid) for uuid in ("one", "two")]
@@ -80,7 +80,7 @@ def test_an_issue_may_have_files_of_the_same_name(database: Database, ship: Repo
 
 
 def test_downloads_are_added(database: Database, ship: Repository, release: Release) -> None:
-    """To each file its own; those of a deleted file are dropped."""
+    """Downloads are added to the count of each file, and those of a deleted file are dropped."""
     holder = releases.holder_of(release)
     created_attachments = [attach(database, ship, holder, name) for name in ("a", "b")]
     attachments.add_downloads(database, {created_attachments[1].id: 2, created_attachments[0].id: 1, 999: 5})

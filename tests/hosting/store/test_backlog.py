@@ -1,4 +1,4 @@
-"""What waits to be sent, hook by hook."""
+"""The backlog of webhook deliveries, by webhook."""
 
 import uuid
 
@@ -21,7 +21,7 @@ COLUMNS: dict[str, str | int | bool] = {
 
 
 def add_delivery(database: Database, hook_id: int, state: str, **columns: object) -> int:
-    """Write down that a hook was told, or is to be."""
+    """Insert an event and a delivery of it in a state, and return the delivery's id."""
     with database.write() as connection:
         event = connection.execute(
             insert(events).returning(events.c.id), {"kind": "push", "created_at": 1}
@@ -39,7 +39,7 @@ def add_delivery(database: Database, hook_id: int, state: str, **columns: object
 
 
 def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> None:
-    """Paused ones first, then by what has waited longest; each with what its first delivery met."""
+    """Paused hooks are listed first, then those with the oldest delivery, each with that delivery's error."""
     admin = accounts.find_user(database, "admin")
     owners = (HookOwner("owner", admin.id), HookOwner("service"), HookOwner("service"), HookOwner("service"))
     well, slow, slower, paused = (hooks.add_hook(database, owner, COLUMNS, is_system=True).id for owner in owners)
@@ -62,7 +62,7 @@ def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> 
 
 
 def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Database) -> None:
-    """With how many there were, and what the last one met."""
+    """A hook with failed deliveries is listed last, with their number and the error of the newest."""
     failing, behind = (
         hooks.add_hook(database, HookOwner("service"), COLUMNS, is_system=True).id for _ in range(2)
     )
@@ -75,7 +75,7 @@ def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Da
 
 
 def test_the_last_delivery_of_each_hook_is_found(database: Database) -> None:
-    """Whatever became of it, and without what was sent."""
+    """The newest delivery of each hook is returned in any state, without the stored answer."""
     first, second, third = (hooks.add_hook(database, HookOwner("service"), COLUMNS).id for _ in range(3))
     add_delivery(database, first, "failed")
     newest = add_delivery(database, first, "delivered", answer=b"much", body="much")

@@ -1,4 +1,4 @@
-"""Former names of branches."""
+"""Former names of branches in the database."""
 
 from sqlalchemy import func, select
 
@@ -19,7 +19,7 @@ def rename(database: Database, repository: Repository, old: str, new: str) -> No
 def test_a_former_name_is_known_in_its_repository(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """Not the new name, nor another one, and not in another repository."""
+    """Only the old name of a renamed branch is a former name, and only in its repository."""
     rename(database, repository, "master", "main")
     former = FormerBranches(database, repository)
     assert "master" in former
@@ -29,7 +29,7 @@ def test_a_former_name_is_known_in_its_repository(
 
 
 def test_a_reused_name_is_not_a_former_name(database: Database, repository: Repository) -> None:
-    """There and back again leaves the other name, once."""
+    """After a branch is renamed and renamed back, only the other name is a former name."""
     rename(database, repository, "a", "b")
     rename(database, repository, "b", "a")
     former = FormerBranches(database, repository)
@@ -42,7 +42,7 @@ def test_a_reused_name_is_not_a_former_name(database: Database, repository: Repo
 def test_without_renamed_branches_one_query_answers_for_all_names(
     database: Database, repository: Repository
 ) -> None:
-    """It is not repeated while a request is served: what is renamed meanwhile is for the next request."""
+    """The query is not repeated for a second name, so a rename is seen by the next request only."""
     former = FormerBranches(database, repository)
     assert "a" not in former
     rename(database, repository, "a", "b")

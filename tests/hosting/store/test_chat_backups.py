@@ -1,4 +1,4 @@
-"""Rows of uploaded chat backups."""
+"""Uploaded chat backups in the database."""
 
 import pytest
 from sqlalchemy import func, select
@@ -34,7 +34,7 @@ def added(database: Database, owner: Account, uuid: str, *, done: bool = True) -
 
 
 def test_files_and_parts_come_in_their_order(database: Database, people: list[Account]) -> None:
-    """Files as they were named, parts as they follow each other."""
+    """Files are listed in the order of the upload, and parts by their offset."""
     backup = added(database, people[0], "u")
     assert store.find_backup(database, "u") == store.find_by_id(database, backup.id) == backup
     files = store.files_of(database, backup)
@@ -53,7 +53,7 @@ def test_files_and_parts_come_in_their_order(database: Database, people: list[Ac
 
 
 def test_lists_have_what_belongs_in_them(database: Database, people: list[Account]) -> None:
-    """One's own, newest first, also in progress; of others what is complete and shared."""
+    """Owned backups are listed newest first in any state, shared ones only when they are complete."""
     ada, bob, eve = people
     chat_backup, two = added(database, ada, "one"), added(database, ada, "two", done=False)
     assert [backup.id for backup in store.list_owned(database, ada)] == [two.id, chat_backup.id]
@@ -73,7 +73,7 @@ def test_lists_have_what_belongs_in_them(database: Database, people: list[Accoun
 
 
 def test_a_deleted_backup_takes_all_its_rows(database: Database, people: list[Account]) -> None:
-    """And says which bytes are garbage; what is gone is gone."""
+    """Deleting a backup returns the ids of its parts and deletes its files, parts and shares."""
     ada, bob, eve = people
     backup, other = added(database, ada, "u"), added(database, ada, "v")
     store.add_share(database, backup, bob, most=5)
@@ -93,7 +93,7 @@ def test_a_deleted_backup_takes_all_its_rows(database: Database, people: list[Ac
 
 
 def test_shares_are_counted_and_revoked(database: Database, people: list[Account]) -> None:
-    """Once more is no change; only that of one user is revoked."""
+    """Sharing twice with a user counts once, and revoking a share leaves those of other users and backups."""
     ada, bob, eve = people
     backup, other = added(database, ada, "u"), added(database, ada, "v")
     for user in (eve, bob, bob):

@@ -1,4 +1,4 @@
-"""Rows of uploads in progress."""
+"""Chat uploads in progress in the database."""
 
 import time
 
@@ -37,7 +37,7 @@ def begin(
 
 
 def test_an_upload_is_found_by_its_fingerprint_until_it_is_complete(database: Database, ada: Account) -> None:
-    """Also where nothing more would fit; that of another user is another one."""
+    """A second upload of the same files resumes the first one, even at the limit; other users get their own."""
     first = begin(database, ada, "one", sizes=(20, 10), like="same")
     assert first.size == 30
     assert begin(database, ada, "two", sizes=(20, 10), like="same") == first
@@ -49,7 +49,7 @@ def test_an_upload_is_found_by_its_fingerprint_until_it_is_complete(database: Da
 
 
 def test_there_is_a_limit_of_bytes_and_of_backups(database: Database, ada: Account) -> None:
-    """Up to each, and no further."""
+    """An upload beyond the limit of backups or of bytes is refused."""
     begin(database, ada, "one")
     begin(database, ada, "two")
     with pytest.raises(TooManyAtOnce):
@@ -59,7 +59,7 @@ def test_there_is_a_limit_of_bytes_and_of_backups(database: Database, ada: Accou
 
 
 def test_a_part_is_added_where_the_file_ends(database: Database, ada: Account) -> None:
-    """By compare-and-set; the time of the upload is that of its last part."""
+    """A part is added only at the end of its file, and an upload is complete only with all its parts."""
     upload = begin(database, ada, "one", sizes=(10, 4))
     file = chat_uploads.find_file(database, upload, 0)
     assert chat_uploads.add_part(database, upload, file, start=0, size=6, uuid="a") == 6
@@ -87,7 +87,7 @@ def test_a_part_is_added_where_the_file_ends(database: Database, ada: Account) -
 
 
 def test_uploads_without_a_part_for_long_are_found(database: Database, ada: Account) -> None:
-    """Not those that are complete."""
+    """Uploads without a new part since a given time are returned, and complete ones are not."""
     upload, done = begin(database, ada, "one"), begin(database, ada, "two", sizes=(0,))
     chat_uploads.complete_upload(database, done, kind="plain")
     now = int(time.time())
@@ -98,7 +98,7 @@ def test_uploads_without_a_part_for_long_are_found(database: Database, ada: Acco
 
 
 def test_a_deleted_user_cannot_begin_an_upload(database: Database, ada: Account) -> None:
-    """Between the log-in and this."""
+    """A user who was deleted after logging in cannot start an upload."""
     account_administration.delete_user(database, ada, actor=ada)
     with pytest.raises(GoneMeanwhile):
         begin(database, ada, "one")

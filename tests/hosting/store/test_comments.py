@@ -17,7 +17,7 @@ BOTH = (False, True)
 
 
 def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account) -> None:
-    """Nobody is told."""
+    """An edit with the same text changes nothing and records no event."""
     repository = make_repository(database, ada)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
     comment = comments.add_comment(database, repository, issue, ada, "b")
@@ -27,7 +27,7 @@ def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account
 
 
 def test_a_comment_knows_its_place(database: Database, ada: Account) -> None:
-    """Among everything else that happened to its issue, in the same second and later."""
+    """The position of a comment counts all earlier timeline entries of its issue, also in the same second."""
     repository = make_repository(database, ada)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
     issues.lock_issue(database, repository, issue, ada, "")
@@ -38,7 +38,7 @@ def test_a_comment_knows_its_place(database: Database, ada: Account) -> None:
 
 
 def test_a_text_of_a_timeline_is_found_by_its_id(database: Database, ada: Account) -> None:
-    """A comment, a line comment and a review; neither events, pending line comments, nor texts of other issues."""
+    """Comments, line comments and reviews are found; events, pending comments and other issues' are not."""
     repository = make_repository(database, ada)
     issue, other = (issues.open_issue(database, repository, ada, NewIssue(title=title)) for title in "tu")
     kinds = ("comment", "code", "review", "pending_code", "close")
@@ -60,7 +60,7 @@ def test_a_text_of_a_timeline_is_found_by_its_id(database: Database, ada: Accoun
 
 
 def test_a_comment_is_deleted_once(database: Database, ada: Account) -> None:
-    """The second time it is missing, and the count stays right."""
+    """Deleting or editing a deleted comment raises NoSuchComment, and the count stays right."""
     repository = make_repository(database, ada)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
     comment = comments.add_comment(database, repository, issue, ada, "b")
@@ -73,7 +73,7 @@ def test_a_comment_is_deleted_once(database: Database, ada: Account) -> None:
 
 
 def test_the_comments_of_a_repository_are_read_by_index(database: Database, ada: Account) -> None:
-    """From both ends, oldest first; other repositories and other entries of timelines are not among them."""
+    """Pages of a repository's comments are read by index, oldest first, without those of other repositories."""
     repository, other = (make_repository(database, ada, name) for name in ("here", "there"))
     created = []
     for number in range(3):

@@ -32,7 +32,7 @@ def key(database: Database, repository: Repository, ada: Account) -> Idempotency
 
 
 def test_a_used_key_leads_to_its_commit(database: Database, repository: Repository, key: IdempotencyKey) -> None:
-    """With the fingerprint of the first request, whatever the second one asks for."""
+    """A used idempotency key returns its commit and the fingerprint of the first request."""
     again = replace(key, fingerprint="f2")
     assert find_key(database, repository, again) == UsedKey("f1", "refs/heads/main", "2" * 40)
 
@@ -40,7 +40,7 @@ def test_a_used_key_leads_to_its_commit(database: Database, repository: Reposito
 def test_a_key_belongs_to_a_user_and_a_repository(
     database: Database, repository: Repository, ada: Account, key: IdempotencyKey
 ) -> None:
-    """Others may use the same one."""
+    """Another user, and the same user in another repository, can use a key of the same name."""
     (bob,) = make_people(database, "bob")
     other = make_repository(database, ada, "other")
     assert find_key(database, repository, replace(key, user_id=bob.id)) is None
@@ -55,7 +55,7 @@ def test_a_key_belongs_to_a_user_and_a_repository(
 def test_a_key_that_another_request_has_used_is_refused(
     database: Database, repository: Repository, key: IdempotencyKey
 ) -> None:
-    """Nothing of the transaction stays."""
+    """Adding a used key is refused, and the transaction is rolled back with its other keys."""
     new = replace(key, name="k2")
     with pytest.raises(RefMoved, match="used by another request"), database.quick_write() as link:
         add_keys(link, repository, [(new, UPDATE), (key, UPDATE)])
@@ -65,7 +65,7 @@ def test_a_key_that_another_request_has_used_is_refused(
 def test_keys_are_deleted_when_their_retention_is_over(
     database: Database, repository: Repository, key: IdempotencyKey
 ) -> None:
-    """Not a second before."""
+    """An idempotency key is deleted when its retention is over, and kept before."""
     with database.quick_write() as link:
         delete_old(link)
     assert find_key(database, repository, key) is not None

@@ -1,4 +1,4 @@
-"""Cross-references in the database: one entry for each text, shown once for each issue that mentions another."""
+"""Cross-references of issues in the database, and their visibility."""
 
 import json
 import threading
@@ -47,7 +47,7 @@ def references_to(repository: Repository, *mentioned: Issue, action: str = "none
 def visible_references(
     database: Database, issue: Issue, user: Account | None = None
 ) -> list[tuple[str, int | None, int | None]]:
-    """Return the cross-references that somebody is shown: the kind, and where the issue is mentioned."""
+    """Return the cross-references that a user is shown: the kind, and where the issue is mentioned."""
     entries, total = comments.entries_of(database, issue, plain=False, reader=Reader(user), skip=0, limit=50)
     assert total == len(entries)
     return [(entry.kind, entry.source_issue_id, entry.source_comment_id) for entry in entries]
@@ -64,7 +64,7 @@ def stored(database: Database) -> list[Comment]:
 
 
 def test_each_kind_of_text_has_its_kind_of_entry(database: Database, ada: Account) -> None:
-    """And nothing else of the issue changes, nor is anything announced but the text."""
+    """A mention in an issue, a pull request or a comment adds an entry of its kind, and no event of its own."""
     repository = make_repository(database, ada)
     first = open_issue(database, repository)
     with database.write() as connection:
@@ -89,7 +89,7 @@ def test_each_kind_of_text_has_its_kind_of_entry(database: Database, ada: Accoun
 
 
 def test_an_issue_that_mentions_itself_has_no_entry(database: Database, ada: Account) -> None:
-    """However it does."""
+    """An issue that mentions itself in a comment or in its own text gets no entry."""
     repository = make_repository(database, ada)
     issue = open_issue(database, repository)
     own = references_to(repository, issue)
@@ -99,7 +99,7 @@ def test_an_issue_that_mentions_itself_has_no_entry(database: Database, ada: Acc
 
 
 def test_an_edit_adds_and_removes_entries(database: Database, ada: Account) -> None:
-    """Of the text that was edited alone; what stays keeps its place, and takes what a pull request does now."""
+    """An edit changes the entries of the edited text only; an entry that stays takes the new closing keyword."""
     place, boat = make_repository(database, ada), make_repository(database, ada, "boat")
     first, second, third = open_issue(database, place), open_issue(database, place), open_issue(database, boat)
     pull = open_issue(database, place, first, second, head="fix")
@@ -126,7 +126,7 @@ def test_an_edit_adds_and_removes_entries(database: Database, ada: Account) -> N
 
 
 def test_an_edit_keeps_entries_that_its_author_may_not_add(database: Database, ada: Account) -> None:
-    """And adds none."""
+    """An edit by somebody who may not add a reference keeps an entry that exists and adds no new one."""
     repository = make_repository(database, ada)
     first, second = open_issue(database, repository), open_issue(database, repository)
     issue = open_issue(database, repository, first)
@@ -136,7 +136,7 @@ def test_an_edit_keeps_entries_that_its_author_may_not_add(database: Database, a
 
 
 def test_several_mentions_of_one_issue_are_shown_once(database: Database, ada: Account) -> None:
-    """The oldest, or that of the issue's own text; when it is deleted, the next one is shown."""
+    """The mention in the issue's own text is shown, else the oldest; when it is deleted, the next one."""
     repository = make_repository(database, ada)
     first, second = open_issue(database, repository), open_issue(database, repository)
     mention = references_to(repository, first)
@@ -156,7 +156,7 @@ def test_several_mentions_of_one_issue_are_shown_once(database: Database, ada: A
 
 
 def test_entries_go_with_either_issue(database: Database, ada: Account) -> None:
-    """Also when a repository is deleted."""
+    """Entries are deleted with the mentioned issue, with the mentioning one, and with its repository."""
     repository, boat = make_repository(database, ada), make_repository(database, ada, "boat")
     first = open_issue(database, repository)
     second, third = open_issue(database, repository, first), open_issue(database, boat, first)
@@ -173,7 +173,7 @@ def test_entries_go_with_either_issue(database: Database, ada: Account) -> None:
 
 
 def test_an_issue_deleted_meanwhile_is_skipped(database: Database, ada: Account) -> None:
-    """The text is stored all the same."""
+    """A mention of an issue that was deleted meanwhile adds no entry, and the text is stored."""
     repository = make_repository(database, ada)
     first, second = open_issue(database, repository), open_issue(database, repository)
     mention = references_to(repository, first, second)
@@ -183,7 +183,7 @@ def test_an_issue_deleted_meanwhile_is_skipped(database: Database, ada: Account)
 
 
 def test_a_review_has_entries_for_each_of_its_texts(database: Database, ada: Account) -> None:
-    """Once it is submitted; they go with the review."""
+    """A review has entries once it is submitted, and they are deleted with the review."""
     repository = make_repository(database, ada)
     first, pull = open_issue(database, repository), open_issue(database, repository, head="fix")
     mention = {"see": references_to(repository, first)}
@@ -204,7 +204,7 @@ def test_a_review_has_entries_for_each_of_its_texts(database: Database, ada: Acc
 
 
 def test_mentions_are_shown_to_users_who_may_read_their_source(database: Database) -> None:
-    """In repositories of every kind, for people with every role, and in the count."""
+    """Every user sees, and has counted, the mentions in those issues and pull requests that they may read."""
     other_repositories = every_role(database)
     owner = other_repositories[0].owner
     target = open_issue(database, make_repository(database, owner, "target"))
@@ -234,7 +234,7 @@ def test_mentions_are_shown_to_users_who_may_read_their_source(database: Databas
 
 
 def test_cross_references_are_read_by_index(database: Database, ada: Account) -> None:
-    """Neither the page nor the count reads a whole table, for whoever asks; without any there is no condition."""
+    """The page and the count are read by index for every reader, and need no access check without references."""
     (stranger,) = make_people(database, "stranger")
     repository = make_repository(database, ada)
     first = open_issue(database, repository)
@@ -258,7 +258,7 @@ def test_cross_references_are_read_by_index(database: Database, ada: Account) ->
 
 
 def test_issues_that_mention_each_other_at_the_same_time(database: Database, ada: Account) -> None:
-    """Within one repository and across two there is no deadlock, and nothing is lost."""
+    """Concurrent mentions in one repository and across two cause no deadlock and lose no entry."""
     ship, boat = make_repository(database, ada), make_repository(database, ada, "boat")
     one, two, three = open_issue(database, ship), open_issue(database, boat), open_issue(database, ship)
     failures: list[BaseException] = []

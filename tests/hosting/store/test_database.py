@@ -1,4 +1,4 @@
-"""Transactions on both databases."""
+"""Transactions, locks, durability and caches on both databases."""
 
 import stat
 import subprocess
@@ -34,7 +34,7 @@ def value_of(database: Database) -> int:
 
 
 def test_a_failed_write_is_rolled_back(empty_database: Database) -> None:
-    """All statements of a transaction take effect, or none."""
+    """A transaction with a failed statement changes nothing."""
     make_counter(empty_database)
     broken = text("UPDATE counter SET nothing = 1")
     with pytest.raises(DBAPIError), empty_database.write() as connection:
@@ -44,7 +44,7 @@ def test_a_failed_write_is_rolled_back(empty_database: Database) -> None:
 
 
 def test_concurrent_writers_lose_no_update(empty_database: Database) -> None:
-    """Read-modify-write in parallel adds up, and nobody is told that the database is locked."""
+    """A hundred concurrent read-modify-write transactions all take effect, and none fails with a lock."""
     make_counter(empty_database)
     locking = "" if empty_database.engine.dialect.name == "sqlite" else " FOR UPDATE"
 
@@ -74,7 +74,7 @@ def test_the_data_folder_is_private(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
-    """A file in the way is an error in words."""
+    """A file in the place of the folder raises DatabaseError with a message."""
     (tmp_path / "file").write_text("")
     with pytest.raises(DatabaseError, match="cannot be used"):
         Database.in_folder(tmp_path / "file" / "data")
@@ -92,7 +92,7 @@ def test_an_unreachable_server_is_reported_without_the_password() -> None:
 
 
 def test_sqlite_is_durable_after_a_power_failure(tmp_path: Path) -> None:
-    """Journal, syncing and foreign keys are as the house wants them on every connection."""
+    """A connection uses WAL, full syncing and foreign keys."""
     database = Database.in_folder(tmp_path)
     with database.read() as connection:
         responses = [
@@ -104,7 +104,7 @@ def test_sqlite_is_durable_after_a_power_failure(tmp_path: Path) -> None:
 
 
 def test_a_lock_is_held_against_everybody_who_shares_the_database(postgres_url: Secret) -> None:
-    """Another service on another machine waits until it is let go of; another number is another lock."""
+    """Another client of the database waits until the lock is released; another number is another lock."""
     here, there = Database.at(postgres_url), Database.at(postgres_url)
     taken = threading.Event()
 
@@ -128,7 +128,7 @@ def test_a_lock_is_held_against_everybody_who_shares_the_database(postgres_url: 
 
 
 def test_waiting_for_a_lock_leaves_connections_to_its_holder(postgres_url: Secret) -> None:
-    """More wait than there are connections for queries, and the holder still gets one."""
+    """Twenty threads that wait for a lock leave a connection for the holder's query, and all finish."""
     database = Database.at(postgres_url)
     done: list[int] = []
 
@@ -147,7 +147,7 @@ def test_waiting_for_a_lock_leaves_connections_to_its_holder(postgres_url: Secre
 
 
 def test_a_transaction_sees_its_own_changes(database: Database) -> None:
-    """By every way to read, and by nobody else until it is over."""
+    """A transaction reads its own changes in every way, and others read them only after the commit."""
     admin = accounts.find_user(database, "admin")
     with database.write() as connection:
         connection.execute(text("UPDATE users SET full_name = 'Ada'"))
@@ -172,7 +172,7 @@ def full_name(database: Database, name: str) -> str:
 
 
 def test_a_cached_value_is_read_again_after_a_change(database: Database) -> None:
-    """Whether another connection has made the change, another thread, or the connection that has read."""
+    """A cached value is read again after a change by the same connection, another one or another thread."""
     loads = []
 
     def load(source: Database, name: str) -> str:
@@ -198,7 +198,7 @@ def test_a_cached_value_is_read_again_after_a_change(database: Database) -> None
 
 
 def test_uncommitted_changes_are_not_cached(database: Database) -> None:
-    """What a transaction has read is not returned after its rollback."""
+    """A value that was read in a transaction is not in the cache after its rollback."""
     before = full_name(database, "admin")
     with pytest.raises(ZeroDivisionError), database.quick_write() as link:
         SET_FULL_NAME.run(link, full_name="Ada")
@@ -209,7 +209,7 @@ def test_uncommitted_changes_are_not_cached(database: Database) -> None:
 
 
 def test_a_missing_value_is_read_again(database: Database) -> None:
-    """Only values are cached, so guessing keys does not displace them."""
+    """A missing value is not cached, so guessing keys does not displace values."""
     results = iter([None, "Ada"])
 
     def load(_source: Database, _key: str) -> str | None:
@@ -220,7 +220,7 @@ def test_a_missing_value_is_read_again(database: Database) -> None:
 
 
 def test_the_cache_is_bounded(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full cache is cleared."""
+    """A cache that has reached its limit is cleared, and the values are loaded again."""
     monkeypatch.setattr("holdfast.hosting.store.database.MAX_CACHED", 10)
     loads = []
 
@@ -236,7 +236,7 @@ def test_the_cache_is_bounded(database: Database, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_closing_does_not_crash_threads_that_read(settings: Settings, database: Database) -> None:
-    """In a process of its own: a crash of SQLite would end this one."""
+    """Closing the database ends reading threads with an error; a subprocess runs it, as SQLite could crash."""
     del database
     script = textwrap.dedent(
         """

@@ -1,4 +1,4 @@
-"""Deliveries as rows: asked for, found, made again and taken back."""
+"""Webhook deliveries in the database: lists, redelivery and cancellation."""
 
 import threading
 
@@ -21,7 +21,7 @@ def hook(database: Database, ada: Account) -> Hook:
 
 
 def add_deliveries(database: Database, hook: Hook, count: int, **columns: object) -> list[int]:
-    """Let a hook have been told of some events; return their numbers."""
+    """Insert deliveries of new events, and return the events' ids."""
     with database.write() as connection:
         rows = [{"kind": "push", "created_at": 1}] * count
         statement = insert(tables.events).returning(tables.events.c.id, sort_by_parameter_order=True)
@@ -32,7 +32,7 @@ def add_deliveries(database: Database, hook: Hook, count: int, **columns: object
 
 
 def test_a_list_omits_the_sent_content(database: Database, hook: Hook) -> None:
-    """Which may be much, and is there when one delivery is looked at."""
+    """A list of deliveries omits headers, bodies and answers, and a single delivery has them."""
     add_deliveries(database, hook, 1, state="delivered", headers='{"a": "b"}', body="x", answer=b"\0y")
     ((listed,), total) = deliveries.deliveries_of(database, hook.id, DeliveryFilter(), skip=0, limit=10)
     assert (total, listed.headers, listed.body, listed.answer) == (1, "{}", "", b"")
@@ -43,7 +43,7 @@ def test_a_list_omits_the_sent_content(database: Database, hook: Hook) -> None:
 def test_too_many_redeliveries_are_refused(
     database: Database, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of it, so that nobody thinks half is everything."""
+    """More redeliveries than the limit are refused completely, instead of queueing a part of them."""
     monkeypatch.setattr(deliveries, "MOST_AGAIN", 3)
     add_deliveries(database, hook, 4, state="failed")
     with pytest.raises(TooManyAtOnce, match="more than 3"):
@@ -52,7 +52,7 @@ def test_too_many_redeliveries_are_refused(
 
 
 def test_concurrent_requests_queue_a_redelivery_once(database: Database, hook: Hook) -> None:
-    """The second finds that it waits already."""
+    """Of four concurrent requests one queues the redeliveries, and the others queue none."""
     add_deliveries(database, hook, 20, state="failed")
     counts: list[int] = []
     barrier = threading.Barrier(4)
@@ -70,7 +70,7 @@ def test_concurrent_requests_queue_a_redelivery_once(database: Database, hook: H
 
 
 def test_a_delivery_that_ended_meanwhile_cannot_be_cancelled(database: Database, hook: Hook) -> None:
-    """Though it still waited when it was looked at."""
+    """A delivery that ended after it was read cannot be cancelled, and keeps the first reason."""
     add_deliveries(database, hook, 1)
     ((seen,), _) = deliveries.deliveries_of(database, hook.id, DeliveryFilter(), skip=0, limit=1)
     deliveries.cancel(database, seen, "first")

@@ -1,7 +1,6 @@
-"""Dependencies in the database: no circle, no forgotten event, whatever is done and whoever does it at once."""
+"""Dependencies of issues in the database: cycles, events and concurrent changes."""
 
 import itertools
-import threading
 from collections.abc import Callable
 
 import pytest
@@ -19,33 +18,20 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import events as event_table
 from tests.hosting.dependency_helpers import edges, open_many, relate
 from tests.hosting.repository_helpers import make_people, make_repository, recorded_events
+from tests.hosting.store.concurrency import run_concurrently
 
 COUNT = 5
 CLOSED, OPEN = IssueChanges(is_closed=True), IssueChanges(is_closed=False)
 places = itertools.count()
 
 
-def at_once(*actions: Callable[[], object]) -> list[BaseException]:
-    """Do things at the same moment, and return what went wrong."""
-    gate, failures = threading.Barrier(len(actions)), []
-
-    def work(action: Callable[[], object]) -> None:
-        gate.wait()
-        try:
-            action()
-        except BaseException as error:  # noqa: BLE001  # told by the test, not by the thread
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(action,)) for action in actions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return failures
+def failures_of(*actions: Callable[[], object]) -> list[BaseException]:
+    """Run actions concurrently, and return the exceptions that they raised."""
+    return [error for error in run_concurrently(*actions) if error is not None]
 
 
 def unblocked(database: Database) -> list[tuple[int, int]]:
-    """Return which issues were told to be free, and by what."""
+    """Return the unblocked issues that were recorded, with their last blockers."""
     return [
         (details["issue_id"], details["blocker_id"])
         for kind, details in recorded_events(database)
@@ -54,7 +40,7 @@ def unblocked(database: Database) -> list[tuple[int, int]]:
 
 
 class Linking(RuleBasedStateMachine):
-    """Adds, removes, closes and opens at random, and keeps a graph of its own beside it."""
+    """Changes dependencies and issues at random, and compares the database with a graph."""
 
     database: Database
     ada: Account
@@ -74,7 +60,7 @@ class Linking(RuleBasedStateMachine):
         self.freed = len(unblocked(self.database))
 
     def reaches(self, start: int, end: int) -> bool:
-        """Tell whether following blockers leads from one to another."""
+        """Return whether following blockers leads from one issue to another."""
         seen, going = set(), [start]
         while going:
             here = going.pop()
@@ -86,12 +72,12 @@ class Linking(RuleBasedStateMachine):
         return False
 
     def is_blocked(self, number: int) -> bool:
-        """Tell whether an issue waits for one that is open."""
+        """Return whether an issue has an open blocker."""
         return any(item == number and other not in self.closed for item, other in self.edges)
 
     @rule(one=st.integers(0, COUNT), other=st.integers(0, COUNT))
     def add(self, one: int, other: int) -> None:
-        """Let one wait for another."""
+        """Add a dependency."""
         issue, blocker = self.issues[one], self.issues[other]
         expected: type[Exception] | None = None
         if (issue.id, blocker.id) in self.edges:
@@ -108,7 +94,7 @@ class Linking(RuleBasedStateMachine):
 
     @rule(one=st.integers(0, COUNT), other=st.integers(0, COUNT))
     def remove(self, one: int, other: int) -> None:
-        """Let one not wait for another."""
+        """Remove a dependency."""
         issue, blocker = self.issues[one], self.issues[other]
         there = (issue.id, blocker.id) in self.edges
         try:
@@ -121,7 +107,7 @@ class Linking(RuleBasedStateMachine):
 
     @rule(one=st.integers(0, COUNT), others=st.sets(st.integers(0, COUNT), max_size=3))
     def set_all(self, one: int, others: set[int]) -> None:
-        """Let one wait for exactly these."""
+        """Replace the blockers of an issue."""
         issue, wanted = self.issues[one], [self.issues[other] for other in others]
         stored = {edge for edge in self.edges if edge[0] != issue.id}
         before, self.edges = self.edges, stored
@@ -139,7 +125,7 @@ class Linking(RuleBasedStateMachine):
 
     @rule(one=st.integers(0, COUNT))
     def close(self, one: int) -> None:
-        """Close one, which frees those that waited for it last."""
+        """Close an issue, which unblocks those without another open blocker."""
         issue = self.issues[one]
         refused = issue.id not in self.closed and self.is_blocked(issue.id)
         waiting = {
@@ -160,14 +146,14 @@ class Linking(RuleBasedStateMachine):
     @rule(one=st.integers(0, COUNT))
     @precondition(lambda self: self.closed)
     def reopen(self, one: int) -> None:
-        """Open one again, which is never refused."""
+        """Reopen an issue, which is never refused."""
         issue = self.issues[one]
         issues.change_issue(self.database, self.home[issue.id], issue, self.ada, OPEN)
         self.closed.discard(issue.id)
 
     @invariant()
     def the_database_says_the_same(self) -> None:
-        """Find ready what the model thinks ready, and its relations."""
+        """Compare the ready issues and the blockers in the database with the graph."""
         mine = {issue.id for issue in self.issues}
         kinds = (False, True)
         for home in self.homes:
@@ -194,10 +180,10 @@ class Linking(RuleBasedStateMachine):
 
 
 def test_whatever_is_done_the_graph_is_what_a_model_says(database: Database, ada: Account) -> None:
-    """Random changes in two repositories, with every refusal foreseen."""
+    """Random changes in two repositories have the results and errors that a model predicts."""
 
     class Machine(Linking):
-        """The machine on this database."""
+        """The state machine on this database."""
 
     Machine.database, Machine.ada = database, ada
     run_state_machine_as_test(
@@ -226,7 +212,7 @@ def first_issues(database: Database, homes: list[Repository]) -> list[Issue]:
 
 
 def test_concurrent_writers_cannot_create_a_cycle(database: Database, ada: Account) -> None:
-    """Six issues in six repositories, each to wait for the next: one of them is refused, whatever the order."""
+    """Of six concurrent dependencies that would form a cycle exactly one is refused."""
     home = [make_repository(database, ada, f"r{number}") for number in range(6)]
     ring = [open_many(database, repository, ada, 1)[0] for repository in home]
 
@@ -235,7 +221,7 @@ def test_concurrent_writers_cannot_create_a_cycle(database: Database, ada: Accou
         return lambda: dependencies.add_dependency(database, home[number], ring[number], ahead, actor=ada)
 
     for _ in range(5):
-        failures = at_once(*(joining(number) for number in range(len(ring))))
+        failures = failures_of(*(joining(number) for number in range(len(ring))))
         assert [type(error) for error in failures] == [DependencyCycle]
         with database.write() as connection:
             connection.exec_driver_sql("DELETE FROM issue_dependencies")
@@ -244,12 +230,12 @@ def test_concurrent_writers_cannot_create_a_cycle(database: Database, ada: Accou
 def test_two_blockers_closed_concurrently_unblock_once(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
-    """Neither takes the other for still open."""
+    """When the last two blockers of an issue are closed concurrently, one event says that it is unblocked."""
     waiting = find_issue(database, homes[0], 2)
     blockers = first_issues(database, homes)
     relate(database, [(waiting.id, blocker.id) for blocker in blockers])
     for turn in range(1, 8):
-        failures = at_once(
+        failures = failures_of(
             *(
                 lambda home=home, issue=issue: issues.change_issue(database, home, issue, ada, CLOSED)
                 for home, issue in zip(homes, blockers, strict=True)
@@ -264,10 +250,10 @@ def test_two_blockers_closed_concurrently_unblock_once(
 def test_an_issue_is_closed_or_blocked_but_not_both(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
-    """Closing it while somebody makes it wait: in one order it is refused, in the other it was closed before."""
+    """Of closing an issue and blocking it concurrently, closing is refused or happened first."""
     issue, blocker = first_issues(database, homes)
     for _ in range(8):
-        failures = at_once(
+        failures = failures_of(
             lambda: issues.change_issue(database, homes[0], issue, ada, CLOSED),
             lambda: dependencies.add_dependency(database, homes[0], issue, blocker, actor=ada),
         )
@@ -286,7 +272,7 @@ def test_an_issue_is_closed_or_blocked_but_not_both(
 
 
 def test_deleting_a_repository_while_another_is_linked_to_it(database: Database, ada: Account) -> None:
-    """Nobody waits for anybody in a circle; the relation is there before, or what it needs is gone."""
+    """There is no deadlock, and the new dependency is deleted with the repository or refused."""
     for turn in range(5):
         home = [make_repository(database, ada, f"{name}{turn}") for name in "ab"]
         one, other = (open_many(database, repository, ada, 1)[0] for repository in home)
@@ -296,7 +282,7 @@ def test_deleting_a_repository_while_another_is_linked_to_it(database: Database,
                 dependencies.record_unblocked_by_deletion(connection, [target_repository.id], ada)
                 repositories.remove_row(connection, target_repository)
 
-        failures = at_once(
+        failures = failures_of(
             delete,
             lambda one=one, other=other, target_repository=home[0]: dependencies.add_dependency(  # type: ignore[misc]  # defaults of a lambda have no type
                 database, target_repository, one, other, actor=ada
@@ -309,7 +295,7 @@ def test_deleting_a_repository_while_another_is_linked_to_it(database: Database,
 def test_events_contain_issues_hidden_from_others(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
-    """Of the relation for the waiting issue's repository, and of its end when the last blocker closes."""
+    """Events about a dependency have the ids of both issues, and belong to the blocked issue's repository."""
     issue, blocker = first_issues(database, homes)
     dependencies.add_dependency(database, homes[0], issue, blocker, actor=ada)
     issues.change_issue(database, homes[1], blocker, ada, CLOSED)
@@ -333,7 +319,7 @@ def test_events_contain_issues_hidden_from_others(
 def test_a_closed_issue_is_not_reported_as_unblocked(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
-    """Nor one that waits for others still, nor one where dependencies are switched off."""
+    """No event is recorded for an issue that is closed, still blocked, or without dependencies enabled."""
     blocker, other = first_issues(database, homes)
     closed, waiting = (find_issue(database, home, 2) for home in homes)
     issues.change_issue(database, homes[0], closed, ada, CLOSED)
@@ -347,7 +333,7 @@ def test_a_closed_issue_is_not_reported_as_unblocked(
 
 
 def test_a_deleted_issue_blocks_nothing(database: Database, ada: Account, homes: list[Repository]) -> None:
-    """An issue, a repository or a person with all they have: relations go, and who waited last is told."""
+    """A blocker deleted alone, with its repository or with its owner unblocks the issue and records an event."""
     waiting = find_issue(database, homes[0], 2)
     [bob] = make_people(database, "bob")
     his = make_repository(database, bob, "his")
@@ -377,7 +363,7 @@ def test_a_deleted_issue_blocks_nothing(database: Database, ada: Account, homes:
 
 
 def test_concurrent_changes_are_detected(database: Database, ada: Account, homes: list[Repository]) -> None:
-    """An issue that is gone, and a repository that was archived since it was looked at."""
+    """A dependency on a deleted issue or in a repository archived meanwhile raises GoneMeanwhile."""
     issue, blocker = first_issues(database, homes)
     issues.delete_issue(database, homes[1], blocker, ada)
     with pytest.raises(GoneMeanwhile):

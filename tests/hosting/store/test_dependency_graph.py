@@ -1,4 +1,4 @@
-"""Circles and distances in the graph of issues, held against a search written another way."""
+"""Cycles and distances in the dependency graph, compared with an exhaustive search."""
 
 import itertools
 
@@ -17,7 +17,7 @@ counter = itertools.count()
 
 
 def all_ways(edges: set[tuple[int, int]], start: int, end: int) -> list[tuple[int, ...]]:
-    """Return every way from one issue to another, by trying all of them."""
+    """Return every path from one issue to another, by trying all of them."""
     results: list[tuple[int, ...]] = []
     going: list[tuple[int, ...]] = [(start,)]
     while going:
@@ -37,7 +37,7 @@ def all_ways(edges: set[tuple[int, int]], start: int, end: int) -> list[tuple[in
 def test_the_shortest_cycle_is_found(
     database: Database, ada: Account, pairs: set[tuple[int, int]], new: tuple[int, set[int]]
 ) -> None:
-    """Exactly when there is one."""
+    """The shortest cycle that a new dependency would close is found exactly when there is one."""
     # The numbers grow along every relation, so what is there has no circle.
     edges = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
     repository = make_repository(database, ada, f"r{next(counter)}")
@@ -64,7 +64,7 @@ def test_the_shortest_cycle_is_found(
 
 
 def test_the_graph_is_not_followed_beyond_a_hidden_issue() -> None:
-    """What lies behind is reached only by another way."""
+    """Issues behind a hidden one are reached only by another path, and otherwise not at all."""
     edges = [(1, 2), (2, 3), (1, 4), (4, 5), (5, 3), (6, 1), (7, 6)]
     assert distances(1, edges) == {1: 0, 2: 1, 4: 1, 3: 2, 5: 2, 6: -1, 7: -2}
     assert distances(1, edges, {2, 6}) == {1: 0, 2: 1, 4: 1, 5: 2, 3: 3, 6: -1}

@@ -1,4 +1,4 @@
-"""Secrets at rest: of no use without the key, and never lost with it."""
+"""Encryption of secrets at rest, and the key file."""
 
 import threading
 from pathlib import Path
@@ -13,7 +13,7 @@ OLD, NEW = Secret("o" * 40), Secret("n" * 40)
 
 
 def test_encrypted_text_can_be_decrypted_and_not_read(tmp_path: Path) -> None:
-    """Another cipher with the same key opens it; the same text encrypted twice looks different."""
+    """Another cipher with the same key decrypts it, and encrypting twice gives different results."""
     cipher = SecretCipher(tmp_path / "key")
     encrypted = cipher.encrypt("hünter2")
     assert "hünter2" not in encrypted
@@ -22,7 +22,7 @@ def test_encrypted_text_can_be_decrypted_and_not_read(tmp_path: Path) -> None:
 
 
 def test_an_empty_text_stays_empty(tmp_path: Path) -> None:
-    """No secret needs no key."""
+    """An empty text is neither encrypted nor decrypted, and no key file is created for it."""
     cipher = SecretCipher(tmp_path / "key")
     assert cipher.encrypt("") == ""
     assert cipher.decrypt("") == ""
@@ -30,14 +30,14 @@ def test_an_empty_text_stays_empty(tmp_path: Path) -> None:
 
 
 def test_the_key_file_is_private(tmp_path: Path) -> None:
-    """Its file can be read by its owner only, and nothing else is left behind."""
+    """The key file has mode 0600, and is the only file in its folder."""
     SecretCipher(tmp_path / "data" / "key").encrypt("x")
     assert (tmp_path / "data" / "key").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["key"]
 
 
 def test_processes_that_start_together_make_one_key(tmp_path: Path) -> None:
-    """One of them makes it, and all use that one."""
+    """Of eight concurrent attempts to create the key file one succeeds."""
     created: list[bool] = []
     threads = [threading.Thread(target=lambda: created.append(make_key_file(tmp_path / "key"))) for _ in range(8)]
     for thread in threads:
@@ -48,14 +48,14 @@ def test_processes_that_start_together_make_one_key(tmp_path: Path) -> None:
 
 
 def test_a_key_in_the_settings_needs_no_file(tmp_path: Path) -> None:
-    """Machines that share a database but no folder share the setting."""
+    """Machines without a common folder can share the key by the setting."""
     encrypted = SecretCipher(tmp_path / "one", OLD).encrypt("x")
     assert not (tmp_path / "one").exists()
     assert SecretCipher(tmp_path / "two", OLD).decrypt(encrypted) == "x"
 
 
 def test_a_key_can_be_replaced(tmp_path: Path) -> None:
-    """The first seals, all of them open; so does the file's when the settings have another."""
+    """The first key encrypts, and all keys of the settings and that of the file decrypt."""
     by_file, by_old = (
         SecretCipher(tmp_path / "key").encrypt("x"),
         SecretCipher(tmp_path / "none", OLD).encrypt("y"),
@@ -66,7 +66,7 @@ def test_a_key_can_be_replaced(tmp_path: Path) -> None:
 
 
 def test_a_wrong_key_is_reported(tmp_path: Path) -> None:
-    """In words that say what to do, and not what the secret or the key is."""
+    """A wrong key and a missing key have errors that say what to do and do not contain the secret."""
     encrypted = SecretCipher(tmp_path / "none", OLD).encrypt("hunter2")
     with pytest.raises(DecryptionFailed, match="another key") as excinfo:
         SecretCipher(tmp_path / "none", NEW).decrypt(encrypted)
@@ -77,7 +77,7 @@ def test_a_wrong_key_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_damaged_key_is_reported(tmp_path: Path) -> None:
-    """One that is cut off, that is not text, and a place where none can be."""
+    """A short key, a key that is not text, and a path that cannot be created raise KeyUnusable."""
     path = tmp_path / "key"
     path.write_text("short\n")
     with pytest.raises(KeyUnusable, match="shorter than 32"):
@@ -90,7 +90,7 @@ def test_a_damaged_key_is_reported(tmp_path: Path) -> None:
 
 
 def test_signatures_are_those_of_a_purpose_and_survive_a_new_key(tmp_path: Path) -> None:
-    """The first key signs, and all verify."""
+    """The first key signs, all keys verify, and another purpose or content does not verify."""
     old = SecretCipher(tmp_path / "key", OLD)
     signature = old.sign(b"purpose", b"content")
     assert old.verify(b"purpose", b"content", signature)

@@ -1,4 +1,4 @@
-"""What webhooks send of an event is rendered in the transaction that records it, and never again."""
+"""Webhook payloads, rendered in the transaction of their event."""
 
 import json
 from collections.abc import Callable
@@ -49,13 +49,13 @@ def ada(app: App) -> Account:
 
 @pytest.fixture
 def system_hook(app: App, ada: Account) -> Hook:
-    """Make a hook of the whole service that is told of everything."""
+    """Make a hook of the whole service that is subscribed to all events."""
     return add_hook(app.database, ada, scope="system", owner_id=None, events=",".join(EVENTS))
 
 
 @pytest.fixture
 def home(app: App, ada: Account, system_hook: Hook) -> Repository:
-    """Give Ada a repository with one commit, after there is somebody to be told."""
+    """Give Ada a repository with one commit, created after the hook."""
     del system_hook
     return repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
 
@@ -71,7 +71,7 @@ def commit(app: App, home: Repository, ada: Account, path: str, message: str = "
 
 
 def payloads(app: App) -> dict[str, Any]:
-    """Return what was kept of each event, by its kind and action; of several the newest."""
+    """Return the newest stored payload of each kind and action."""
     return {
         f"{event.kind} {payload.get('action', '')}".strip(): payload
         for event in recorded(app.database)
@@ -80,12 +80,12 @@ def payloads(app: App) -> dict[str, Any]:
 
 
 def render_again(app: App, event: Event) -> Any:
-    """Render the payload of an event again, from what is known now."""
+    """Render the payload of an event again, from the current state."""
     return json.loads(payload_of(app, replace(event, payload="")))
 
 
 def test_each_event_of_an_issue_has_the_state_of_its_time(app: App, ada: Account, home: Repository) -> None:
-    """Whatever happens to it later, to what was said on it, to its repository and to who did it."""
+    """The payload of an event does not change with later edits, renames and deletions."""
     database = app.database
     bug = labels.add_label(database, home, "bug", "f00")
     goal = milestones.add_milestone(database, home, ada, "1.0")
@@ -141,7 +141,7 @@ def test_each_event_of_an_issue_has_the_state_of_its_time(app: App, ada: Account
 
 
 def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]]:
-    """Return things to be done one after the other, each with an event of another kind or action at its end."""
+    """Return actions to be run in order, each with an event of another kind or action at its end."""
     database = app.database
     bug = labels.add_label(database, home, "bug", "f00")
     goal = milestones.add_milestone(database, home, ada, "1.0")
@@ -201,7 +201,7 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
 
 
 def test_a_stored_payload_shows_the_state_right_after_the_event(app: App, ada: Account, home: Repository) -> None:
-    """For every kind of event: all counts, people and times in it are those the transaction leaves behind."""
+    """The stored payload of each kind of event equals one that is rendered right after the transaction."""
     kinds = set()
     for do in steps(app, home, ada):
         count = len(recorded(app.database))
@@ -221,7 +221,7 @@ def test_a_stored_payload_shows_the_state_right_after_the_event(app: App, ada: A
 
 
 def test_a_commit_records_its_push_and_closed_issues_in_order(app: App, ada: Account, home: Repository) -> None:
-    """The push still shows the issue's repository with it open; what follows shows it closed."""
+    """The payload of the push still counts the issue as open, and those of the later events as closed."""
     database = app.database
     first, second = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
     dependencies.add_dependency(database, home, second, first, actor=ada)
@@ -239,7 +239,7 @@ def test_a_commit_records_its_push_and_closed_issues_in_order(app: App, ada: Acc
 
 
 def test_the_files_of_a_push_equal_those_of_git(app: App, ada: Account, home: Repository) -> None:
-    """Made, changed, left as they are, made programs, moved, removed, alone and together."""
+    """Added, changed, executable, renamed and deleted files are in the payload as git compares the commits."""
     who = Signature("Ada", "ada@example.org", 1_700_000_000)
 
     def put(operation: Any, path: str, content: bytes | None = b"x", **more: Any) -> FileChange:
@@ -269,7 +269,7 @@ def test_the_files_of_a_push_equal_those_of_git(app: App, ada: Account, home: Re
 
 
 def test_a_deleted_blocker_blocks_no_more(app: App, ada: Account, home: Repository) -> None:
-    """What it unblocks shows it and does not wait for it; alone, or with its whole repository."""
+    """The payload of an unblocked issue has its deleted blocker, deleted alone or with its repository."""
     database = app.database
     repository = repositories.create(app, ada, ada, repositories.NewRepository(name="dock"), {"a": b"a"})
     waiting, again = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
@@ -292,7 +292,7 @@ def test_a_deleted_blocker_blocks_no_more(app: App, ada: Account, home: Reposito
 
 
 def test_a_repository_is_deleted_once(app: App, ada: Account, home: Repository) -> None:
-    """Whoever comes second is told that it is gone, and others are not told twice."""
+    """Deleting a deleted repository raises NoSuchRepository and records no second event."""
     repositories.remove(app, home, ada)
     with pytest.raises(NoSuchRepository):
         repositories.remove(app, home, ada)
@@ -300,7 +300,7 @@ def test_a_repository_is_deleted_once(app: App, ada: Account, home: Repository) 
 
 
 def test_payloads_are_rendered_only_for_subscribers(app: App, ada: Account) -> None:
-    """Neither without hooks, nor for those that want something else, other branches or nothing at all."""
+    """No payload is rendered for hooks that are inactive, or subscribed to other events or other branches."""
     add_hook(app.database, ada, events="issue_label,push", branch_filter="other")
     add_hook(app.database, ada, events="issues", is_active=False)
     home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
@@ -314,7 +314,7 @@ def test_payloads_are_rendered_only_for_subscribers(app: App, ada: Account) -> N
 
 
 def test_a_payload_that_cannot_be_rendered_fails_no_commit(app: App, ada: Account, home: Repository) -> None:
-    """It is rendered when it is sent, as those of older versions are; a database that fails is an error."""
+    """The payload is rendered when it is sent instead; an error of the database fails the transaction."""
     broken: list[Exception] = [RuntimeError("a defect")]
 
     def fail(_link: object, _event: Event, _known: object) -> str:
@@ -334,7 +334,7 @@ def test_a_payload_that_cannot_be_rendered_fails_no_commit(app: App, ada: Accoun
 def test_a_hook_added_meanwhile_receives_the_whole_push(
     app: App, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It was not there when what the push brought would have been read, but it is when the push is recorded."""
+    """A hook that is added after the commits of a push were read gets a payload with them."""
     home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
     finished = ref_updates.read_pushes
 
@@ -350,7 +350,7 @@ def test_a_hook_added_meanwhile_receives_the_whole_push(
 
 
 def test_details_are_stored_beside_the_payload(app: App, ada: Account, home: Repository) -> None:
-    """The row of an event still says what happened, for whoever looks at the database."""
+    """The row of an event has its details also when a payload is stored."""
     commit(app, home, ada, "b")
     event = recorded(app.database)[-1]
     assert msgspec.json.decode(event.details)["ref"] == json.loads(event.payload)["ref"] == "refs/heads/main"

@@ -1,4 +1,4 @@
-"""The names of events: what clients may ask for, and what that stands for."""
+"""Names of webhook events: groups, expansion and validation."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ PULLS = (
     ],
 )
 def test_names_of_events_are_expanded(names: list[str], expected: tuple[str, ...]) -> None:
-    """In one order, each once, whatever the case."""
+    """Names and groups of events are expanded in a fixed order, each once, in any case."""
     assert expand_events(names) == expected
 
 
@@ -50,14 +50,14 @@ def test_names_of_events_are_expanded(names: list[str], expected: tuple[str, ...
     ],
 )
 def test_unknown_names_are_refused(names: list[str], said: str) -> None:
-    """With the names that would do."""
+    """An unknown name of an event is refused with an error that lists the valid names."""
     with pytest.raises(EventRefused, match=said) as excinfo:
         expand_events(names)
     assert all(name in str(excinfo.value) for name in ("push", "issue_unblocked", "issues_only"))
 
 
 def test_unknown_names_are_named() -> None:
-    """Each once, as it was asked for."""
+    """Unknown names are returned once each, in lower case and in the given order."""
     names = ["push", "Pushes ", "issues_only", "pushes", "*", "pull_request_review_approved", ""]
     assert unknown_events(names) == ["pushes", "pull_request_review_approved", ""]
     assert unknown_events(ALLOWED) == unknown_events([]) == []
@@ -74,13 +74,13 @@ def test_unknown_names_are_named() -> None:
     ],
 )
 def test_events_are_shown_by_name_or_group(names: list[str], expected: tuple[str, ...]) -> None:
-    """The first of a group has a name of its own where the group is not whole."""
+    """A complete group is shown by its name, and a partial one by its events."""
     assert event_names(",".join(expand_events(names))) == expected
 
 
 @given(st.lists(st.sampled_from(ALLOWED), min_size=1))
 def test_shown_names_expand_to_the_stored_events(names: list[str]) -> None:
-    """A client that sends back what it was answered changes nothing."""
+    """A client that sends the returned names back does not change the subscription."""
     stored = expand_events(names)
     assert expand_events(event_names(",".join(stored))) == stored
     assert set(event_names(",".join(stored))) <= set(ALLOWED)
@@ -88,6 +88,6 @@ def test_shown_names_expand_to_the_stored_events(names: list[str]) -> None:
 
 @given(st.sets(st.sampled_from(EVENTS), min_size=1))
 def test_every_set_of_events_can_be_shown(events: set[str]) -> None:
-    """Also those that only a form or another version can have written."""
+    """Any set of events, also one that the API cannot set, can be shown by names that expand to the same set."""
     stored = ",".join(event for event in EVENTS if event in events)
     assert ",".join(expand_events(event_names(stored))) == stored

@@ -1,4 +1,4 @@
-"""Events are recorded in the transaction of the change they describe, with the deliveries of webhooks."""
+"""Events and their webhook deliveries, recorded in the transaction of the change."""
 
 import json
 
@@ -38,7 +38,7 @@ def delivered(database: Database) -> list[tuple[int, int]]:
 
 
 def test_an_event_keeps_what_cannot_be_looked_up_later(database: Database, repository: Repository) -> None:
-    """Without a webhook nothing is rendered or queued."""
+    """An event stores its details; without a webhook no payload is rendered and no delivery is queued."""
     with database.quick_write() as link:
         number = record(link, repository)
     (event,) = recorded(database)
@@ -51,7 +51,7 @@ def test_an_event_keeps_what_cannot_be_looked_up_later(database: Database, repos
 def test_a_subscribed_webhook_gets_a_delivery_and_a_payload(
     database: Database, repository: Repository, hook: Hook
 ) -> None:
-    """One that is subscribed to something else, or to another branch, does not."""
+    """Events of another kind or another branch queue no delivery and have no payload."""
     with database.quick_write() as link:
         number = record(link, repository)
         record(link, repository, ref="refs/heads/other")
@@ -65,7 +65,7 @@ def test_a_subscribed_webhook_gets_a_delivery_and_a_payload(
 def test_an_event_is_rolled_back_with_its_transaction(
     database: Database, repository: Repository, hook: Hook
 ) -> None:
-    """No delivery tells of what did not happen."""
+    """After a rollback there is neither the event nor a delivery."""
     del hook
     with pytest.raises(ZeroDivisionError), database.quick_write() as link:
         record(link, repository)
@@ -77,7 +77,7 @@ def test_an_event_is_rolled_back_with_its_transaction(
 def test_many_events_are_recorded_without_deliveries(
     database: Database, repository: Repository, hook: Hook
 ) -> None:
-    """In their order, all at one time."""
+    """A batch of events is recorded in order with one time, without payloads and deliveries."""
     del hook
     about = {"owner_id": repository.owner.id, "repository_id": repository.id, "actor_id": None}
     many = [("push", {**PUSH, "ref": f"refs/heads/{number}"}) for number in range(20)]

@@ -1,4 +1,4 @@
-"""What errors of the drivers and the operating system mean."""
+"""Translation of driver and operating system errors."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ from holdfast.hosting.store.faults import is_outage, translate
     ],
 )
 def test_an_error_of_the_disk(number: int, kind: type[HostingError]) -> None:
-    """By its number, also in what git and its library print."""
+    """An error of the disk is recognized by its errno, or by its message in the output of git and libgit2."""
     text = f"fatal: write error: {os.strerror(number)}"
     for error in (OSError(number, "x"), GitFailed("gc", "failed", text), pygit2.GitError(text)):
         assert type(translate(error)) is kind
@@ -44,7 +44,7 @@ def test_an_error_of_the_disk(number: int, kind: type[HostingError]) -> None:
 
 @pytest.mark.parametrize("error", [FileNotFoundError(2, "x"), BrokenPipeError(32, "x"), ValueError(), KeyError()])
 def test_errors_that_may_be_bugs_are_not_translated(error: Exception) -> None:
-    """A file that is missing is somebody's mistake, and a connection that is gone is no disk."""
+    """A missing file, a broken pipe and errors of Python are no outages, as they may be bugs."""
     assert translate(error) is None
     assert not is_outage(error)
 
@@ -77,14 +77,14 @@ def sqlite_error(code: int) -> sqlite3.Error:
     ],
 )
 def test_a_result_code_of_sqlite(code: int, kind: type) -> None:
-    """From the bare driver, and wrapped by SQLAlchemy."""
+    """A result code of SQLite is translated from the error of the driver and from that of SQLAlchemy."""
     error = sqlite_error(code)
     assert type(translate(error)) is kind
     assert type(translate(sqlalchemy.exc.OperationalError("SELECT", {}, error))) is kind
 
 
 def test_real_errors_of_sqlite_carry_their_codes(tmp_path: Path) -> None:
-    """A full file, one that may not be written, and one that somebody else writes."""
+    """A full, a read-only, a locked and a closed database of SQLite raise errors that are translated."""
     path = tmp_path / "a.sqlite3"
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("CREATE TABLE t (x)")
@@ -109,13 +109,13 @@ def test_real_errors_of_sqlite_carry_their_codes(tmp_path: Path) -> None:
 
 
 def all_of_psycopg() -> list[type[psycopg.Error]]:
-    """List all error classes of psycopg that stand for one SQLSTATE."""
+    """List all error classes of psycopg that have an SQLSTATE."""
     results = [value for value in vars(psycopg_errors).values() if isinstance(value, type)]
     return [kind for kind in results if issubclass(kind, psycopg.Error) and kind.sqlstate is not None]
 
 
 def test_every_operational_error_of_psycopg_is_an_outage() -> None:
-    """Whatever the server says of itself: going down, full, out of connections, or in conflict with others."""
+    """Every OperationalError of psycopg is an outage, and every DataError is a refused value."""
     kinds = all_of_psycopg()
     assert len(kinds) > 200
     for kind in kinds:
@@ -144,7 +144,7 @@ def test_every_operational_error_of_psycopg_is_an_outage() -> None:
     ],
 )
 def test_an_error_of_postgresql(error: psycopg.Error, kind: type) -> None:
-    """By its SQLSTATE; one without has lost the connection, or was raised by the driver."""
+    """An error of PostgreSQL is translated by its SQLSTATE; one without has lost the connection."""
     assert type(translate(sqlalchemy.exc.DBAPIError("SELECT", {}, error))) is kind
 
 
@@ -162,12 +162,12 @@ def test_an_error_of_postgresql(error: psycopg.Error, kind: type) -> None:
     ],
 )
 def test_an_error_of_sqlalchemy(error: Exception, kind: type) -> None:
-    """The pool's, and that of a row which is gone."""
+    """Errors of the pool are outages, a missing row is GoneMeanwhile, and other errors are not translated."""
     assert type(translate(error)) is kind
 
 
 def test_the_cause_of_an_error_is_found() -> None:
-    """However deep it lies; a circle ends."""
+    """An error is translated by a cause at any depth, and a cycle of causes ends."""
     outer = NoSuchFolder("x")
     outer.__cause__ = RuntimeError()
     outer.__cause__.__cause__ = OSError(errno.ENOSPC, "x")

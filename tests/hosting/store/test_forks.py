@@ -1,4 +1,4 @@
-"""The rows of forks."""
+"""Forks in the database."""
 
 import random
 from typing import Any
@@ -25,7 +25,7 @@ def fork(app: App, person: Account, parent: Repository) -> Repository:
 
 
 def test_a_fork_made_during_a_compaction_has_its_packs(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The packs that the compaction supersedes stay for the fork."""
+    """The packs that a compaction supersedes are kept for a fork that was created during it."""
     ada, bob = make_people(app.database, "ada", "bob")
     parent = repositories.create(
         app, ada, ada, NewRepository(name="ship"), {"a": random.Random(1).randbytes(300_000)}
@@ -48,7 +48,7 @@ def test_a_fork_made_during_a_compaction_has_its_packs(app: App, monkeypatch: py
 
 
 def test_forks_of_forks_are_hidden_too(app: App) -> None:
-    """Whatever was forked from a private repository has its content."""
+    """Hiding the forks of a repository makes its forks and their forks private, as they have its content."""
     ada, bob, cleo = make_people(app.database, "ada", "bob", "cleo")
     parent = repositories.create(app, ada, ada, NewRepository(name="ship"))
     first = fork(app, bob, parent)
@@ -60,7 +60,7 @@ def test_forks_of_forks_are_hidden_too(app: App) -> None:
 
 
 def test_a_fork_is_found_by_its_owner(app: App) -> None:
-    """And by nobody else."""
+    """The fork of a repository is found for its owner, and none is found for another user."""
     ada, bob = make_people(app.database, "ada", "bob")
     parent = repositories.create(app, ada, ada, NewRepository(name="ship"))
     fork(app, bob, parent)

@@ -1,4 +1,4 @@
-"""Full-text search finds whole words and their beginnings, in titles, bodies and comments, and stays current."""
+"""Full-text search of issues and comments."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def search_titles(database: Database, repository: Repository, text: str) -> list
 def test_words_and_their_beginnings_are_found_in_any_case_and_order(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """Every word of the query must be there; what is in the middle of a word is not a word."""
+    """All words of the query must be words or prefixes of words; operators of the databases have no effect."""
     open_one(database, repository, ada, "Lighthouse is dark", "Since the Storm_warning of src/lamp.py")
     open_one(database, repository, ada, "Boats leave early")
     for text in ("lighthouse", "LIGHT", "dark light", "storm", "lamp.py", "src/lamp", "warn"):
@@ -51,7 +51,7 @@ def test_words_and_their_beginnings_are_found_in_any_case_and_order(
 def test_a_comment_is_searched_and_deleting_it_ends_that(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """The index follows comments, edits and deletions of issues."""
+    """The index follows new comments, edits of issues and deletions of issues."""
     issue = open_one(database, repository, ada, "Nets", "torn")
     add_comment(database, repository, issue, ada, "mended with twine")
     assert search_titles(database, repository, "twine") == ["Nets"]
@@ -66,7 +66,7 @@ def test_a_comment_is_searched_and_deleting_it_ends_that(
 def test_the_words_of_another_repository_are_not_found(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """A number that is the id of a repository is a word like others."""
+    """A search in a repository finds no issue of another one, even if a title has its id as a word."""
     other = make_repository(database, ada, "elsewhere")
     open_one(database, other, ada, "Anchor")
     open_one(database, repository, ada, f"Anchor {other.id}")
@@ -75,7 +75,7 @@ def test_the_words_of_another_repository_are_not_found(
 
 
 def test_a_number_finds_its_issue(database: Database, repository: Repository, ada: Account) -> None:
-    """With and without the sign."""
+    """An issue is found by its number with and without the number sign."""
     open_one(database, repository, ada, "One")
     open_one(database, repository, ada, "Two")
     assert search_titles(database, repository, "#2") == ["Two"]
@@ -85,7 +85,7 @@ def test_a_number_finds_its_issue(database: Database, repository: Repository, ad
 def test_a_script_without_spaces_is_searched_for_as_it_is(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """Neither database knows where its words begin."""
+    """A query without words that the database can split, in Chinese or of punctuation, is found as a substring."""
     assert words_of("港口") == []
     open_one(database, repository, ada, "新港口开放")
     assert search_titles(database, repository, "港口") == ["新港口开放"]
@@ -96,7 +96,7 @@ def test_a_script_without_spaces_is_searched_for_as_it_is(
 def test_the_beginning_of_a_long_body_is_searched(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """PostgreSQL's vectors have a largest size; the beginning is searched."""
+    """The first part of a long body is indexed, as PostgreSQL limits the size of a vector."""
     words = " ".join(f"word{number:x}" for number in range(200_000))
     open_one(database, repository, ada, "Long", words)
     assert search_titles(database, repository, "word1f") == ["Long"]

@@ -1,4 +1,4 @@
-"""Few passwords are hashed at once."""
+"""The limit of concurrent password hashes."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from holdfast.hosting.store.hash_limit import HashLimiter
 
 
 def test_concurrency_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many threads there are."""
+    """Of twelve threads at most two hash at the same time when the limit is two."""
     limiter = HashLimiter(2, queue_length=20)
     running: list[int] = []
     most: list[int] = []
@@ -30,7 +30,7 @@ def test_concurrency_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_full_queue_is_refused_at_once() -> None:
-    """A slot that is free again goes to whoever waits."""
+    """A request beyond the queue raises HashingBusy, and a thread in the queue gets the released slot."""
     limiter = HashLimiter(1, queue_length=0, timeout=10)
     entered, leave = threading.Event(), threading.Event()
     done: list[str] = []
@@ -62,7 +62,7 @@ def test_a_full_queue_is_refused_at_once() -> None:
 
 
 def test_waiting_times_out() -> None:
-    """After the timeout the answer is that the service is busy."""
+    """Waiting for a slot raises HashingBusy after the timeout, and the slot can be used afterwards."""
     limiter = HashLimiter(1, timeout=0)
     with limiter.slot(), pytest.raises(HashingBusy), limiter.slot():
         pass

@@ -1,4 +1,4 @@
-"""Who is told of what: an event and its deliveries are written together."""
+"""Selection of the webhooks that get a delivery of an event."""
 
 import threading
 import uuid
@@ -45,7 +45,7 @@ def record_event(
 
 
 def queued_deliveries(database: Database) -> list[tuple[int, int]]:
-    """Return which hook is to be told of which event, in the order of the rows."""
+    """Return the hook and the event of each queued delivery, in the order of the rows."""
     with database.read() as connection:
         rows = connection.execute(select(deliveries.c.hook_id, deliveries.c.event_id).order_by(deliveries.c.id))
         return [(row.hook_id, row.event_id) for row in rows]
@@ -54,7 +54,7 @@ def queued_deliveries(database: Database) -> list[tuple[int, int]]:
 def test_hooks_of_the_repository_its_owner_and_the_system_get_deliveries_in_order(
     database: Database, ada: Account, repository_id: int
 ) -> None:
-    """Those of others, those that want something else, inactive ones and patterns for new repositories are not."""
+    """Other repositories' hooks, default hooks, inactive hooks and other subscriptions get none."""
     system = add_hook(database, "system")
     owner = add_hook(database, "owner", owner_id=ada.id)
     own = add_hook(database, "repository", repository_id=repository_id)
@@ -69,7 +69,7 @@ def test_hooks_of_the_repository_its_owner_and_the_system_get_deliveries_in_orde
 
 
 def test_a_delivery_is_due_at_once(database: Database, ada: Account, repository_id: int) -> None:
-    """It waits, has a name of its own, and says what it is about."""
+    """A new delivery is waiting and due, with a UUID and the kind of its event."""
     add_hook(database, "system", events="create,issues,push")
     record_event(database, "issues", ada, repository_id, {"action": "opened"})
     with database.read() as connection:
@@ -80,7 +80,7 @@ def test_a_delivery_is_due_at_once(database: Database, ada: Account, repository_
 
 
 def test_a_rolled_back_event_has_no_deliveries(database: Database, ada: Account, repository_id: int) -> None:
-    """Neither the event nor a delivery stays when the transaction fails."""
+    """No delivery is queued when the transaction that records its event fails."""
     add_hook(database, "system")
 
     def fail() -> None:
@@ -96,7 +96,7 @@ def test_a_rolled_back_event_has_no_deliveries(database: Database, ada: Account,
 
 
 def test_a_hook_that_is_being_removed_does_no_harm(database: Database, ada: Account, repository_id: int) -> None:
-    """What happens meanwhile is recorded, and nobody is told who is not there any more."""
+    """An event recorded during the deletion of a hook is queued for the remaining hooks only."""
     gone, stays = add_hook(database, "system"), add_hook(database, "system")
     results: list[int] = []
     teller = threading.Thread(
@@ -114,7 +114,7 @@ def test_a_hook_that_is_being_removed_does_no_harm(database: Database, ada: Acco
 
 
 def test_an_event_without_repository_reaches_the_owner(database: Database, ada: Account) -> None:
-    """As when the repository has just been deleted; hooks without one are not taken for its own."""
+    """An event without a repository, as of a deleted one, is queued for the owner's hook and no default hook."""
     owner = add_hook(database, "owner", owner_id=ada.id, events="repository")
     add_hook(database, "default", events="repository")
     event = record_event(database, "repository", ada, None, {"action": "deleted"})
@@ -137,12 +137,12 @@ def test_an_event_without_repository_reaches_the_owner(database: Database, ada: 
     ],
 )
 def test_a_filter_is_for_branches_or_whole_refs(branch_filter: str, ref: str, expected: bool) -> None:  # noqa: FBT001
-    """A star crosses slashes here; tags are named in full."""
+    """A filter matches branch names or full refs; a star also matches slashes, and tags need the full ref."""
     assert matches_branch_filter(branch_filter, ref) is expected
 
 
 def test_only_what_is_about_a_ref_is_filtered(database: Database, ada: Account, repository_id: int) -> None:
-    """An issue belongs to no branch."""
+    """The branch filter applies to events of refs, and not to events of issues."""
     hook = add_hook(database, "system", events="push,create,delete,issues", branch_filter="main")
     for kind in ("push", "create", "delete"):
         record_event(database, kind, ada, repository_id, {"ref": "refs/heads/other"})
@@ -154,7 +154,7 @@ def test_only_what_is_about_a_ref_is_filtered(database: Database, ada: Account, 
 def test_disabled_webhooks_get_no_deliveries(
     settings: Settings, database: Database, ada: Account, repository_id: int
 ) -> None:
-    """Events are recorded all the same."""
+    """With webhooks disabled events are recorded without deliveries."""
     add_hook(database, "system")
     off = Settings(data=settings.data, database_url=settings.database_url, webhooks=False)
     with open_database(off) as silent:

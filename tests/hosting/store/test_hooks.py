@@ -1,4 +1,4 @@
-"""Hooks as rows: each has an owner, and is deleted with it."""
+"""Webhooks in the database, by owner."""
 
 import pytest
 
@@ -18,7 +18,7 @@ COLUMNS: dict[str, str | int | bool] = {
 
 
 def test_a_hook_is_found_only_under_its_owner(database: Database, ada: Account) -> None:
-    """As a row with all its columns."""
+    """A hook is found with all its columns under its owner, and not under another owner or kind of owner."""
     owner = HookOwner("owner", ada.id)
     hook = hooks.add_hook(database, owner, COLUMNS)
     assert hooks.find_hook(database, owner, hook.id) == hook
@@ -29,13 +29,13 @@ def test_a_hook_is_found_only_under_its_owner(database: Database, ada: Account) 
 
 
 def test_a_hook_of_a_deleted_owner_is_not_created(database: Database) -> None:
-    """Somebody deleted it a moment ago."""
+    """A hook of a repository that does not exist raises GoneMeanwhile."""
     with pytest.raises(GoneMeanwhile):
         hooks.add_hook(database, HookOwner("repository", 999), COLUMNS)
 
 
 def test_a_deleted_hook_cannot_be_changed(database: Database, ada: Account) -> None:
-    """Whoever removed it first wins; removing it twice does no harm."""
+    """A deleted hook can neither be changed nor resumed, and deleting it again is no error."""
     owner = HookOwner("owner", ada.id)
     hook = hooks.add_hook(database, owner, COLUMNS)
     hooks.remove_hook(database, hook)
@@ -47,7 +47,7 @@ def test_a_deleted_hook_cannot_be_changed(database: Database, ada: Account) -> N
 
 
 def test_the_total_is_right_on_every_page(database: Database, ada: Account) -> None:
-    """Also where a page is full, is not, or lies beyond the end."""
+    """The total is right on a full page, a page that is not full, and one beyond the end."""
     owner = HookOwner("owner", ada.id)
     assert hooks.hooks_of(database, owner, skip=0, limit=2) == ([], 0)
     created_hooks = [hooks.add_hook(database, owner, COLUMNS) for _ in range(3)]
@@ -57,7 +57,7 @@ def test_the_total_is_right_on_every_page(database: Database, ada: Account) -> N
 
 
 def test_copies_are_new_hooks(database: Database, ada: Account) -> None:
-    """They take over what was said, and nothing of what happened."""
+    """A new repository gets copies of the default hooks with their settings, a new id and a new time."""
     columns = {**COLUMNS, "name": "one", "secret": "sealed", "created_at": 1}
     pattern = hooks.add_hook(database, HookOwner("service"), columns)
     hooks.add_hook(database, HookOwner("service"), COLUMNS, is_system=True)

@@ -1,4 +1,4 @@
-"""Rows of issues and releases that are migrated."""
+"""Imported issues and releases in the database."""
 
 import pytest
 from sqlalchemy import select
@@ -21,7 +21,7 @@ def issue_row(repository: Repository, number: int, **more: object) -> dict[str, 
 
 
 def test_added_rows_are_found_by_what_names_them(database: Database, repository: Repository) -> None:
-    """So that what refers to them can be added; nothing is added for an empty page."""
+    """Imported rows are returned by name or number; an empty page adds nothing, and no event is recorded."""
     here = {"repository_id": repository.id}
     with database.write() as connection:
         labels = imports.add_labels(connection, [{**here, "name": name, "color": "ff0000"} for name in "ab"])
@@ -39,7 +39,7 @@ def test_added_rows_are_found_by_what_names_them(database: Database, repository:
 
 
 def test_rows_that_refer_to_issues_are_added(database: Database, repository: Repository, ada: Account) -> None:
-    """Labels, people and blockers; empty lists are no statements."""
+    """Labels, assignees and dependencies of imported issues are added, and empty lists are accepted."""
     with database.write() as connection:
         label = imports.add_labels(connection, [{"repository_id": repository.id, "name": "a", "color": "0"}])["a"]
         ids = imports.add_issues(connection, [issue_row(repository, 1), issue_row(repository, 2)])
@@ -60,7 +60,7 @@ def test_rows_that_refer_to_issues_are_added(database: Database, repository: Rep
 
 
 def test_a_number_that_is_taken_is_refused(database: Database, repository: Repository) -> None:
-    """Nothing of the page is added."""
+    """A page with a number that exists already raises IntegrityError, and nothing of it is added."""
     with database.write() as connection:
         imports.add_issues(connection, [issue_row(repository, 2)])
     with pytest.raises(IntegrityError), database.write() as connection:
@@ -70,7 +70,7 @@ def test_a_number_that_is_taken_is_refused(database: Database, repository: Repos
 
 
 def test_counters_are_set_after_an_import(database: Database, repository: Repository, ada: Account) -> None:
-    """Pull requests are no issues, drafts no releases, and entries of the timeline no comments."""
+    """The counters leave out pull requests, draft releases, and timeline entries that are no comments."""
     with database.write() as connection:
         rows = [issue_row(repository, 1), issue_row(repository, 4, is_closed=True), issue_row(repository, 9)]
         ids = imports.add_issues(connection, rows)

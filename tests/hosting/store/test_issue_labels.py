@@ -1,4 +1,4 @@
-"""Labels on issues."""
+"""Labels on issues in the database."""
 
 from holdfast.hosting.store import comments, issue_labels, issues, labels
 from holdfast.hosting.store.accounts import Account
@@ -8,7 +8,7 @@ from tests.hosting.repository_helpers import make_repository, recorded_events
 
 
 def test_labels_that_are_there_already_change_nothing(database: Database, ada: Account) -> None:
-    """Neither the timeline nor others hear of it."""
+    """Adding a label that is set, or removing one that is not, adds no event and no timeline entry."""
     repository = make_repository(database, ada)
     bug, hull = (labels.add_label(database, repository, name, "f00") for name in ("bug", "hull"))
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t", labels=[bug]))

@@ -1,4 +1,4 @@
-"""What SQL says of who may read issues is what `access.py` says, and lists are read by index."""
+"""Issue lists: visibility, filters, counts, pages and query plans."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
 
 
 def test_a_search_finds_exactly_what_can_be_read(database: Database) -> None:
-    """For everybody, with and without a token that is for public things only, and for nobody."""
+    """A search finds what a user, or nobody, may read, with and without a token for public content only."""
     repositories = every_role(database)
     for person, public_only in product([*all_users(database), None], (False, True)):
         visible = issue_lists.visible_to(person, public_only=public_only)
@@ -37,7 +37,7 @@ STATES = (None, False, True)
 def test_every_order_is_read_by_index_in_any_state_and_from_both_ends(
     database: Database, ada: Account, sort: str
 ) -> None:
-    """In one repository and in all, without reading the whole table or sorting it."""
+    """Pages in every order are read by index, in one repository and in all, without a full scan or a sort."""
     repository = make_repository_with_issues(database, ada)
     for is_closed, skip, kinds in product(STATES, (0, 4), (BOTH, (False,))):
         wanted = issue_lists.Filter(is_closed=is_closed)
@@ -68,7 +68,7 @@ def make_repository_with_issues(database: Database, ada: Account) -> Repository:
 
 @pytest.mark.parametrize("sort", issue_lists.ORDERS)
 def test_pages_are_the_same_from_either_end(database: Database, ada: Account, sort: str) -> None:
-    """Pages of every size put together are the whole list, and its end is empty."""
+    """Pages of every size together are the whole sorted list, and a page beyond its end is empty."""
     repository = make_repository_with_issues(database, ada)
     where = [issue_lists.in_repository(repository, BOTH)]
     everything = issue_lists.Filter()
@@ -89,7 +89,7 @@ def test_pages_are_the_same_from_either_end(database: Database, ada: Account, so
 
 
 def test_stored_counts_equal_counted_ones(database: Database, ada: Account) -> None:
-    """After opening, closing, reopening and deleting, in every state, in one repository and in all."""
+    """The stored counts equal counted rows after issues were opened, closed, reopened and deleted."""
     repository = make_repository_with_issues(database, ada)
     check_counts(database, ada, repository)
     closed, _ = issue_lists.list_issues(database, [], issue_lists.Filter(is_closed=True), skip=0, limit=2)
@@ -129,7 +129,7 @@ def check_counts(database: Database, ada: Account, repository: Repository) -> No
 def test_a_filter_that_selects_few_issues_is_looked_up_first(
     database: Database, ada: Account, wanted: issue_lists.Filter
 ) -> None:
-    """On SQLite, which has no statistics: not all issues of the repository are read for it."""
+    """On SQLite, which has no statistics, the filter is looked up first, and issues by their primary key."""
     repository = make_repository_with_issues(database, ada)
     where = [issue_lists.in_repository(repository, BOTH)]
     with recorded(database, "FROM issues") as statements:
@@ -152,7 +152,7 @@ def test_a_filter_that_selects_few_issues_is_looked_up_first(
 def test_the_columns_of_a_board_are_read_by_index(
     database: Database, ada: Account, wanted: issue_lists.Filter
 ) -> None:
-    """Those of a repository, and never all issues."""
+    """The queries of a board's columns never scan the whole table of issues."""
     repository = make_repository_with_issues(database, ada)
     where = [issue_lists.in_repository(repository, (False,))]
     with recorded(database, "FROM issues") as statements:
@@ -166,7 +166,7 @@ def test_the_columns_of_a_board_are_read_by_index(
 
 
 def test_labels_and_milestones_are_excluded(database: Database, ada: Account) -> None:
-    """A filter for issues without labels takes none of them, and milestone 0 is none."""
+    """Issues with an excluded label are left out, and milestone 0 finds issues without a milestone."""
     repository = make_repository(database, ada)
     bug, done = (labels.add_label(database, repository, name, "d73a4a") for name in ("bug", "done"))
     season = milestones.add_milestone(database, repository, ada, "Season")
@@ -194,7 +194,7 @@ def test_labels_and_milestones_are_excluded(database: Database, ada: Account) ->
 def test_a_filter_that_selects_many_issues_keeps_the_order_of_the_index(
     database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sorting them would take longer than to go through the index and look whether each is one of them."""
+    """SQLite reads the issues in the order of the index, as sorting many of them would take longer."""
     place = make_repository_with_issues(database, ada)
     monkeypatch.setattr(issue_lists, "FEW", -1)
     with recorded(database, "FROM issues") as statements:

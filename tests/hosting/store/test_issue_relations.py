@@ -1,4 +1,4 @@
-"""What belongs to a page of issues is loaded for all of them at once."""
+"""The number of queries that load the relations of a page of issues."""
 
 from sqlalchemy import event
 
@@ -11,7 +11,7 @@ from tests.hosting.repository_helpers import make_repository
 
 
 def test_a_long_page_of_issues_takes_as_many_queries_as_a_short_one(database: Database) -> None:
-    """Repositories come in one query, and labels, assignees, milestones, authors and counts in another."""
+    """Two queries read the related rows of two and of five issues."""
     admin = find_user(database, "admin")
     repository = make_repository(database, admin)
     label = labels.add_label(database, repository, "bug", "f00")

@@ -1,4 +1,4 @@
-"""One change at a time to the issues of a repository: all of it, or nothing."""
+"""Transactions that change issues: rollback and concurrent deletion."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.hosting.repository_helpers import make_repository, recorded_events
 
 
 def test_a_failed_change_is_rolled_back(database: Database, ada: Account) -> None:
-    """Neither a row nor an entry nor an event, and no number is used up."""
+    """A failed change leaves the issue as it was, adds no event and uses up no issue number."""
     repository = make_repository(database, ada)
     gone = labels.add_label(database, repository, "gone", "f00")
     labels.delete_label(database, repository, gone.id)
@@ -29,7 +29,7 @@ def test_a_failed_change_is_rolled_back(database: Database, ada: Account) -> Non
 
 
 def test_an_issue_deleted_meanwhile_is_not_found(database: Database, ada: Account) -> None:
-    """An issue, and the whole repository."""
+    """Changes of a deleted issue, and issues in a deleted repository, raise errors."""
     repository = make_repository(database, ada)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
     issues.delete_issue(database, repository, issue, ada)

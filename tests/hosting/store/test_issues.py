@@ -1,4 +1,4 @@
-"""Issues in the database: whatever is done to them, numbers and counters stay right."""
+"""Issues in the database: counters, events, deletion and concurrent changes."""
 
 import threading
 from typing import Any
@@ -23,7 +23,7 @@ ACTIONS = ("open", "pull", "close", "reopen", "comment", "uncomment", "label", "
 
 
 def recounted(database: Database, repository: Repository) -> dict[str, Any]:
-    """Count everything again that is kept as a number somewhere."""
+    """Count the rows for which there are stored counters."""
     mine = issue_table.c.repository_id == repository.id
     with database.read() as connection:
         opened = {
@@ -48,7 +48,7 @@ def recounted(database: Database, repository: Repository) -> dict[str, Any]:
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 9)), max_size=25))
 def test_counters_equal_counted_rows(database: Database, ada: Account, steps: list[tuple[str, int]]) -> None:
-    """After any sequence of changes, also those that find nothing to change."""
+    """Stored counters equal counted rows after any sequence of changes, also changes without effect."""
     repository = make_repository(database, ada, f"r{threading.get_ident()}-{len(all_repositories(database))}")
     label = labels.add_label(database, repository, "bug", "f00")
     milestone = milestones.add_milestone(database, repository, ada, "1.0")
@@ -93,7 +93,7 @@ def act(  # noqa: PLR0917  # the actors of the play
     label: labels.Label,
     milestone: milestones.Milestone,
 ) -> None:
-    """Do one thing to an issue, which may be gone."""
+    """Run one action on an issue, which may be deleted."""
     if action == "comment":
         posted_comment.append((comments.add_comment(database, repository, issue, actor, "b"), issue))
     elif action == "uncomment" and posted_comment:
@@ -118,7 +118,7 @@ def act(  # noqa: PLR0917  # the actors of the play
 
 
 def test_concurrent_writers_lose_no_update(database: Database, ada: Account) -> None:
-    """Opening, closing, commenting and deleting milestones at once: no deadlock, and the counts are right."""
+    """Concurrent changes of issues, comments and milestones cause no deadlock, and the counts are right."""
     repository = make_repository(database, ada)
     shared = issues.open_issue(database, repository, ada, NewIssue(title="shared"))
     label = labels.add_label(database, repository, "bug", "f00")
@@ -154,7 +154,7 @@ def test_concurrent_writers_lose_no_update(database: Database, ada: Account) -> 
 
 
 def test_every_change_records_an_event(database: Database, ada: Account) -> None:
-    """With what changed, and with what cannot be looked up afterwards."""
+    """Each change of an issue records an event with the old values, and with the content of what was deleted."""
     repository = make_repository(database, ada)
     label = labels.add_label(database, repository, "bug", "f00")
     milestone = milestones.add_milestone(database, repository, ada, "1.0")
@@ -196,7 +196,7 @@ def test_every_change_records_an_event(database: Database, ada: Account) -> None
 
 
 def test_pull_requests_have_events_of_their_own(database: Database, ada: Account) -> None:
-    """Named as webhooks name them."""
+    """Events of a pull request have the names that webhooks use for pull requests."""
     repository = make_repository(database, ada)
     new = NewIssue(title="t", assignees=[ada], branches=Branches("fix", "main"))
     pull = issues.open_issue(database, repository, ada, new)
@@ -206,7 +206,7 @@ def test_pull_requests_have_events_of_their_own(database: Database, ada: Account
 
 
 def test_deleting_an_issue_deletes_everything_of_it(database: Database, ada: Account) -> None:
-    """Comments, labels and assignments; the people and labels stay."""
+    """Comments and the links to labels and assignees are deleted; users and labels are not."""
     repository = make_repository(database, ada)
     label = labels.add_label(database, repository, "bug", "f00")
     new = NewIssue(title="t", labels=[label], assignees=[ada])

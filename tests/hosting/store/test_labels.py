@@ -1,4 +1,4 @@
-"""Labels: their colours, and the rule of one per scope."""
+"""Labels in the database: colours, exclusive scopes and labels of organizations."""
 
 import pytest
 from hypothesis import given
@@ -15,20 +15,20 @@ NAMES = st.sampled_from(["a", "s/a", "s/b", "s/t/a", "s/t/b", "/a", "s/", "t/a"]
 
 @pytest.mark.parametrize(("given", "kept"), [("#ABC", "aabbcc"), ("abc", "aabbcc"), (" #00ff0A ", "00ff0a")])
 def test_a_colour_is_kept_as_six_digits(given: str, kept: str) -> None:
-    """However it is written."""
+    """A color in any accepted notation is stored as six hexadecimal digits."""
     assert check_color(given) == kept
 
 
 @pytest.mark.parametrize("given", ["", "#", "red", "#12345", "1234567", "##123", "12 345", "\uff11\uff12\uff13"])
 def test_an_invalid_colour_is_refused(given: str) -> None:
-    """Digits of other scripts among it."""
+    """A color of another length or with other characters, also full-width digits, is refused."""
     with pytest.raises(ColorRefused):
         check_color(given)
 
 
 @given(st.lists(st.tuples(NAMES, st.booleans()), max_size=12))
 def test_of_an_exclusive_scope_the_last_label_stays(chosen: list[tuple[str, bool]]) -> None:
-    """Labels that exclude nothing all stay, and every scope that was chosen keeps one label."""
+    """Of each exclusive scope only the last label is kept, and all labels without a scope are kept."""
     labels = [
         Label(index, 1, None, name, "ffffff", "", exclusive, 0) for index, (name, exclusive) in enumerate(chosen)
     ]
@@ -42,7 +42,7 @@ def test_of_an_exclusive_scope_the_last_label_stays(chosen: list[tuple[str, bool
 
 
 def test_usable_are_the_labels_of_a_repository_and_of_its_organization(database: Database, ada: Account) -> None:
-    """By name, without those of others and those that are archived."""
+    """Usable labels are sorted by name, without archived ones and those of other repositories."""
     guild = make_organization(database, "guild", ada)
     here, elsewhere = make_repository(database, guild), make_repository(database, guild, "boat")
     add_label(database, here, "wish", "ffffff")

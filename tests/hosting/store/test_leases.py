@@ -1,4 +1,4 @@
-"""Leases: one holder at a time, until it stops or its time runs out."""
+"""Leases: one holder at a time, release and expiry."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ from holdfast.settings import Settings
 
 
 def test_only_one_holds_a_lease_until_it_ends(database: Database) -> None:
-    """The holder may take it again, others only when it has run out."""
+    """The holder can renew a lease, and others can take it only after it has expired."""
     assert take_lease(database, "sweep", "a", seconds=60, now=1000)
     assert not take_lease(database, "sweep", "b", seconds=60, now=1000)
     assert take_lease(database, "sweep", "a", seconds=60, now=1030)
@@ -23,7 +23,7 @@ def test_only_one_holds_a_lease_until_it_ends(database: Database) -> None:
 
 
 def test_a_lease_can_be_given_back_by_its_holder_only(database: Database) -> None:
-    """Then the next one need not wait."""
+    """Releasing a lease has an effect only for its holder, and then another one can take it at once."""
     take_lease(database, "sweep", "a", seconds=60, now=1000)
     release_lease(database, "sweep", "b")
     assert not take_lease(database, "sweep", "b", seconds=60, now=1000)
@@ -34,7 +34,7 @@ def test_a_lease_can_be_given_back_by_its_holder_only(database: Database) -> Non
 def test_a_lease_does_not_depend_on_the_clocks_of_machines(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One whose clock is ahead does not take it, and one whose clock is behind does not hold it for longer."""
+    """A process whose clock is ahead can neither take a lease early nor hold it longer."""
     now = time.time()
     assert take_lease(database, "sweep", "a", seconds=60)
     with monkeypatch.context() as patched:
@@ -45,7 +45,7 @@ def test_a_lease_does_not_depend_on_the_clocks_of_machines(
 
 
 def test_of_many_that_ask_at_once_one_gets_it(settings: Settings, database: Database) -> None:
-    """Each with connections of its own, as processes have."""
+    """Of six threads with connections of their own, as processes have, one gets the lease."""
     taken: list[bool] = []
     together = threading.Barrier(6)
 

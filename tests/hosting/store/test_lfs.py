@@ -1,4 +1,4 @@
-"""Git LFS in the database: which repository has which objects, leases of uploads, and locks of files."""
+"""Git LFS in the database: objects of repositories, leases of uploads, and locks."""
 
 import time
 
@@ -16,7 +16,7 @@ ONE, TWO, THREE = "1" * 64, "2" * 64, "3" * 64
 
 
 def test_objects_are_linked_to_a_repository_once(database: Database, repository: Repository, ada: Account) -> None:
-    """And to no other one."""
+    """Linking an object twice to a repository links it once, and to no other repository."""
     assert not lfs.has_links(database, repository)
     lfs.link(database, repository, ONE, 10)
     lfs.link(database, repository, ONE, 10)
@@ -36,7 +36,7 @@ def test_objects_are_linked_to_a_repository_once(database: Database, repository:
 
 
 def test_no_object_is_linked_to_a_deleted_repository(database: Database, repository: Repository) -> None:
-    """It was deleted during the upload."""
+    """Linking an object to a repository that was deleted during the upload raises GoneMeanwhile."""
     gone = msgspec.structs.replace(repository, id=999_999)
     with pytest.raises(GoneMeanwhile, match="was deleted in the meantime"):
         lfs.link(database, gone, ONE, 1)
@@ -45,7 +45,7 @@ def test_no_object_is_linked_to_a_deleted_repository(database: Database, reposit
 def test_only_objects_that_nobody_has_or_uploads_can_be_removed(
     database: Database, repository: Repository
 ) -> None:
-    """While one is removed it cannot be uploaded, and it can afterwards."""
+    """An object that is being removed cannot be uploaded until the removal is over."""
     lfs.link(database, repository, ONE, 1)
     assert lfs.claim_upload(database, TWO, seconds=60)
     assert lfs.claim_upload(database, TWO, seconds=60)
@@ -60,7 +60,7 @@ def test_only_objects_that_nobody_has_or_uploads_can_be_removed(
 
 
 def test_leases_end_by_themselves(database: Database) -> None:
-    """Of a process that was killed: another one takes them, or deletes them."""
+    """The lease of a process that was killed expires, and is then taken again or deleted."""
     assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1000) == [ONE]
     assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1059) == []
     assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1060) == [ONE]
@@ -71,7 +71,7 @@ def test_leases_end_by_themselves(database: Database) -> None:
 
 
 def test_a_path_is_locked_once(database: Database, repository: Repository, ada: Account) -> None:
-    """In each repository, until the lock is removed."""
+    """A path can be locked once in each repository until its lock is removed."""
     (bob,) = make_people(database, "bob")
     first = lfs.add_lock(database, repository, "a.bin", ada)
     assert (first.path, first.owner_id, first.owner) == ("a.bin", ada.id, ada.name)
@@ -83,7 +83,7 @@ def test_a_path_is_locked_once(database: Database, repository: Repository, ada: 
 
 
 def test_locks_are_listed_in_pages(database: Database, repository: Repository, ada: Account) -> None:
-    """Oldest first, all or one by its path or id."""
+    """Locks are listed oldest first in pages, and found by path or by id in their repository only."""
     locks = [lfs.add_lock(database, repository, f"{number}.bin", ada) for number in range(3)]
     assert lfs.locks_of(database, repository, limit=2) == locks[:2]
     assert lfs.locks_of(database, repository, after=locks[1].id, limit=2) == locks[2:]

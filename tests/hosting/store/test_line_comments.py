@@ -1,4 +1,4 @@
-"""Line comments of reviews as rows."""
+"""Line comments of reviews in the database."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def pull(database: Database, ada: Account, repository: Repository) -> Issue:
 
 @pytest.fixture
 def bob(database: Database) -> Account:
-    """Make somebody who reviews."""
+    """Make a reviewer."""
     return make_people(database, "bob")[0]
 
 
@@ -44,7 +44,7 @@ def review(
 def test_the_comments_of_a_review_are_listed_in_pages(
     database: Database, repository: Repository, pull: Issue, bob: Account
 ) -> None:
-    """Oldest first, with their places and their number."""
+    """Line comments of a review are listed oldest first, with their positions and their total."""
     created_review = review(database, repository, pull, bob, "a", "b", "c")
     review(database, repository, pull, bob, "d")
     result, total = line_comments.line_comments_of(database, created_review, skip=1, limit=1)
@@ -61,7 +61,7 @@ def test_the_comments_of_a_review_are_listed_in_pages(
 def test_pending_comments_are_visible_to_their_author_only(
     database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
 ) -> None:
-    """In the pull request they are made on, up to a limit."""
+    """A pending line comment is listed only for its author, and the list has a limit."""
     review(database, repository, pull, ada, "a")
     review(database, repository, pull, bob, "b", state="PENDING")
 
@@ -78,7 +78,7 @@ def test_pending_comments_are_visible_to_their_author_only(
 def test_a_submitted_line_comment_is_found_with_its_pull_request(
     database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
 ) -> None:
-    """Neither a pending one, nor one of another repository, nor a comment on no line."""
+    """A pending comment, one of another repository and one without a line are not found as line comments."""
     review(database, repository, pull, ada, "a")
     review(database, repository, pull, bob, "b", state="PENDING")
     (said, place), (pending, _) = line_comments.line_comments_in(database, pull, bob.id, limit=9)
@@ -97,7 +97,7 @@ def test_a_submitted_line_comment_is_found_with_its_pull_request(
 def test_the_resolver_of_a_conversation_is_stored(
     database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
 ) -> None:
-    """Those that are open are left out."""
+    """Resolved conversations have the user who resolved them, and open ones are left out."""
     review(database, repository, pull, bob, "a", "b")
     (first, place), (second, _) = line_comments.line_comments_in(database, pull, None, limit=9)
     assert line_comments.resolvers(database, [first.id, second.id]) == {}
@@ -109,7 +109,7 @@ def test_the_resolver_of_a_conversation_is_stored(
 def test_only_the_author_deletes_a_pending_comment(
     database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
 ) -> None:
-    """One that was submitted is not deleted this way."""
+    """Another user cannot delete a pending comment, and a submitted one is not deleted this way."""
     review(database, repository, pull, ada, "a")
     review(database, repository, pull, bob, "b", state="PENDING")
     (said, _), (pending, _) = line_comments.line_comments_in(database, pull, bob.id, limit=9)

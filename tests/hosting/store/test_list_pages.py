@@ -1,4 +1,4 @@
-"""Pages of lists read from either end."""
+"""Pagination of lists from either end."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ sizes = st.integers(0, 12)
 
 @given(keys=st.lists(st.integers(0, 3), max_size=12), skip=sizes, limit=sizes, descending=st.booleans())
 def test_a_page_is_a_part_of_the_sorted_list(keys: list[int], skip: int, limit: int, *, descending: bool) -> None:
-    """Whether the total is known, so that it is read from the nearer end, or not."""
+    """A page is the slice of the sorted list, also when a known total lets it be read from the nearer end."""
     rows = [
         {"repository_id": 1, "user_id": number, "created_at": created_at} for number, created_at in enumerate(keys)
     ]

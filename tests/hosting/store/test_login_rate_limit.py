@@ -1,4 +1,4 @@
-"""The rate limit of password guesses."""
+"""The rate limit of password attempts."""
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,22 +21,22 @@ from holdfast.hosting.store.tables import login_failures
 
 
 def is_limited(database: Database, name: str, address: str, now: float) -> int:
-    """Ask with the rules of these tests: three in a hundred seconds."""
+    """Return the seconds to wait, with a limit of three attempts in a hundred seconds."""
     return seconds_to_wait(database, name, address, limit=3, window=100, now=now)
 
 
 def count_failure(database: Database, name: str, address: str, now: float) -> int:
-    """Count one."""
+    """Count an attempt, with a limit of three in a hundred seconds; return the seconds to wait."""
     return reserve_attempt(database, name, address, limit=3, window=100, now=now)
 
 
 def addresses(count: int) -> Iterable[str]:
-    """Give some addresses."""
+    """Return distinct addresses."""
     return (f"198.51.100.{number}" for number in range(count))
 
 
 def test_a_name_from_an_address_waits_after_too_many(database: Database) -> None:
-    """The same name from elsewhere does not: a stranger cannot lock somebody out."""
+    """The name is not limited from other addresses, so that a stranger cannot lock a user out."""
     for second in range(3):
         assert is_limited(database, "ada", "192.0.2.1", second) == 0
         assert count_failure(database, "ADA", "192.0.2.1", second) == 0
@@ -48,28 +48,28 @@ def test_a_name_from_an_address_waits_after_too_many(database: Database) -> None
 
 
 def test_attempts_at_once_are_limited_as_those_in_turn_are(database: Database) -> None:
-    """Each is counted by one atomic statement, so that exactly as many are let through as may be."""
+    """Each attempt is counted by one atomic statement, so concurrent ones do not exceed the limit."""
     with ThreadPoolExecutor(8) as threads:
         outcomes = list(threads.map(lambda _: count_failure(database, "ada", "192.0.2.1", 1), range(24)))
     assert outcomes.count(0) == 3
 
 
 def test_an_attempt_that_is_refused_counts_nowhere(database: Database) -> None:
-    """One name that is over its limit must not use up what its address may try on other names."""
+    """Refused attempts for one name do not count for its address, which can still try other names."""
     for _ in range(200):
         count_failure(database, "ada", "192.0.2.1", 1)
     assert is_limited(database, "bob", "192.0.2.1", 2) == 0
 
 
 def test_an_address_waits_after_many_names(database: Database) -> None:
-    """One password tried on everybody is guessing too."""
+    """An address is limited after guesses at many names, as one password may be tried on all users."""
     for number in range(30):
         count_failure(database, f"user{number}", "192.0.2.1", 1)
     assert is_limited(database, "somebody else", "192.0.2.1", 2) == 99
 
 
 def test_a_right_password_does_not_clear_the_count_of_its_address(database: Database) -> None:
-    """Or whoever has an account could guess at others without a limit, logging in now and then."""
+    """A log-in does not reset the count of its address, or a user could guess other passwords without limit."""
     for number in range(30):
         assert count_failure(database, f"user{number}", "192.0.2.1", 1) == 0
         if number % 3 == 2 and number < 29:
@@ -80,7 +80,7 @@ def test_a_right_password_does_not_clear_the_count_of_its_address(database: Data
 
 
 def test_a_name_waits_after_guesses_from_many_addresses(database: Database) -> None:
-    """But not where its owner logged in before, for as long as that is remembered."""
+    """A name is limited over all addresses, except from one where its owner recently logged in."""
     assert count_failure(database, "ada", "192.0.2.1", 1) == 0
     succeed(database, "ada", "192.0.2.1", now=1)
     for address in addresses(10):
@@ -97,7 +97,7 @@ def test_a_name_waits_after_guesses_from_many_addresses(database: Database) -> N
 
 
 def test_the_right_password_clears_the_count_of_its_name(database: Database) -> None:
-    """And an old count starts again."""
+    """The right password resets the count of its name, and an expired count starts again."""
     for _ in range(3):
         count_failure(database, "ada", "192.0.2.1", 1)
     succeed(database, "ada", "192.0.2.1", now=1)
@@ -108,7 +108,7 @@ def test_the_right_password_clears_the_count_of_its_name(database: Database) -> 
 
 
 def test_attempts_without_a_result_do_not_add_up(database: Database) -> None:
-    """A process that dies while it hashes leaves its attempt counted; the next right password subtracts it."""
+    """Attempts of a process that died while hashing are subtracted by the next right password."""
     for _ in range(50):
         for _ in range(3):
             assert count_failure(database, "ada", "192.0.2.1", 1) == 0
@@ -118,7 +118,7 @@ def test_attempts_without_a_result_do_not_add_up(database: Database) -> None:
 
 
 def test_attempts_that_succeed_at_once_are_subtracted_once(database: Database) -> None:
-    """The first one subtracts those that were under way; no guess at other names is subtracted with them."""
+    """The first of concurrent successes subtracts the open attempts, and no guesses at other names."""
     for number in range(27):
         assert count_failure(database, f"user{number}", "192.0.2.1", 1) == 0
     for _ in range(3):
@@ -131,7 +131,7 @@ def test_attempts_that_succeed_at_once_are_subtracted_once(database: Database) -
 
 
 def test_a_log_in_from_a_known_address_subtracts_no_guess_of_strangers(database: Database) -> None:
-    """Its attempts are not counted there, so that a program which logs in all day resets nothing."""
+    """Log-ins from a known address do not reset the count of guesses from other addresses."""
     assert count_failure(database, "ada", "192.0.2.1", 1) == 0
     succeed(database, "ada", "192.0.2.1", now=1)
     for address in addresses(10):
@@ -145,7 +145,7 @@ def test_a_log_in_from_a_known_address_subtracts_no_guess_of_strangers(database:
 
 
 def test_an_attempt_that_was_not_made_is_given_back(database: Database) -> None:
-    """Whoever was told that the service is busy has not guessed."""
+    """An attempt that is cancelled because the service is busy does not count as a guess."""
     for _ in range(50):
         assert count_failure(database, "ada", "192.0.2.1", 1) == 0
         cancel_attempt(database, "ada", "192.0.2.1", now=1)
@@ -153,7 +153,7 @@ def test_an_attempt_that_was_not_made_is_given_back(database: Database) -> None:
 
 
 def test_names_are_not_stored(database: Database) -> None:
-    """People type passwords into the wrong field."""
+    """Names are not stored in plain text, as users type passwords into the wrong field."""
     count_failure(database, "my secret password", "192.0.2.1", 1)
     with database.read() as connection:
         rows = connection.exec_driver_sql("SELECT source FROM login_failures").all()
@@ -161,14 +161,14 @@ def test_names_are_not_stored(database: Database) -> None:
 
 
 def test_an_address_of_any_text_can_be_counted(database: Database) -> None:
-    """It is a part of a key, which PostgreSQL limits in length."""
+    """An address of any length can be counted, although PostgreSQL limits the length of a key."""
     for _ in range(3):
         assert count_failure(database, "ada", "é" * 20_000, 1) == 0
     assert count_failure(database, "ada", "é" * 20_000, 1) > 0
 
 
 def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> None:
-    """A program with a revoked token does not keep people from logging in."""
+    """Wrong tokens have a count of their own, so a revoked token does not prevent log-ins."""
     outcomes = [count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(32)]
     assert outcomes[:30] == [0] * 30
     assert min(outcomes[30:]) > 0
@@ -178,7 +178,7 @@ def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> No
 
 
 def test_challenges_are_counted_by_address_and_apart(database: Database) -> None:
-    """One that was answered is given back, and nothing else is touched."""
+    """Challenges have a count of their own, from which an answered one is subtracted."""
     outcomes = [reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(31)]
     assert outcomes[:30] == [0] * 30
     assert outcomes[30] == 100
@@ -191,7 +191,7 @@ def test_challenges_are_counted_by_address_and_apart(database: Database) -> None
 
 
 def test_known_addresses_outlive_the_counts(database: Database) -> None:
-    """Clearing away what counts no more leaves them."""
+    """Deleting expired counts keeps the known addresses until they expire too."""
     count_failure(database, "ada", "192.0.2.1", 1)
     succeed(database, "ada", "192.0.2.1", now=1)
     count_failure(database, "bob", "192.0.2.1", 1)
@@ -204,7 +204,7 @@ def test_known_addresses_outlive_the_counts(database: Database) -> None:
 
 
 def test_guesses_of_codes_are_counted_for_each_user(database: Database) -> None:
-    """Wherever they come from, and apart from passwords; a right code clears the count."""
+    """Codes are counted by user over all addresses, apart from passwords, and a right one resets the count."""
 
     def guess(user: int, now: float) -> int:
         return reserve_code(database, user, limit=3, window=100, now=now)

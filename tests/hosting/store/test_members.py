@@ -1,7 +1,4 @@
-"""Members are exactly the people in teams, whatever happens in whatever order."""
-
-import threading
-from collections.abc import Callable
+"""Members of organizations, derived from the members of teams."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,13 +12,8 @@ from holdfast.hosting.store.tables import members as table
 from holdfast.hosting.store.tables import team_members
 from holdfast.hosting.store.teams import NewTeam
 from tests.examples import examples
-
-
-def person(database: Database, name: str) -> Account:
-    """Make somebody who never logs in, without the time a password takes."""
-    with database.write() as connection:
-        user_id = accounts.add_account(connection, name)
-    return accounts.find_account(database, user_id)
+from tests.hosting.repository_helpers import make_people
+from tests.hosting.store.concurrency import run_concurrently
 
 
 def owners_of(database: Database, organization: Account) -> teams.Team:
@@ -39,13 +31,13 @@ STEPS = st.lists(
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
 def test_members_are_the_people_in_teams(database: Database, steps: list[tuple[str, int, int]]) -> None:
-    """After every step, and somebody always owns the organization."""
+    """After each random step the members are the users in teams, and the organization has an owner."""
     number = len(
         accounts.search_accounts(database, "", organizations=True, visibilities=("public",), skip=0, limit=10_000)[
             0
         ]
     )
-    people = [person(database, f"u{number}-{index}") for index in range(3)]
+    people = make_people(database, *(f"u{number}-{index}" for index in range(3)))
     guild = organizations.create_organization(database, people[0], f"guild{number}")
     wanted = [NewTeam(name=name, mode=1, units={}) for name in ("one", "two")]
     all_teams = [owners_of(database, guild), *(teams.create_team(database, guild, team) for team in wanted)]
@@ -75,34 +67,14 @@ def test_members_are_the_people_in_teams(database: Database, steps: list[tuple[s
         assert members.team_members_of(database, ids[0], skip=0, limit=9)[1] >= 1
 
 
-def together(*works: Callable[[], object]) -> list[BaseException | None]:
-    """Do things at the same moment, and return what each failed with."""
-    results: list[BaseException | None] = [None] * len(works)
-    barrier = threading.Barrier(len(works))
-
-    def run(index: int) -> None:
-        barrier.wait()
-        try:
-            works[index]()
-        except Exception as error:  # noqa: BLE001  # the test looks at whatever it is
-            results[index] = error
-
-    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(works))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 def test_of_the_last_two_owners_who_leave_at_once_one_stays(database: Database) -> None:
-    """One stays, and is told why."""
+    """Of the last two owners who leave concurrently one is refused with LastOwner."""
     for round_ in range(5):
-        ada, bob = person(database, f"ada{round_}"), person(database, f"bob{round_}")
+        ada, bob = make_people(database, f"ada{round_}", f"bob{round_}")
         guild = organizations.create_organization(database, ada, f"guild{round_}")
         owners = owners_of(database, guild)
         members.join_team(database, guild.id, owners.id, bob)
-        failed = together(
+        failed = run_concurrently(
             lambda guild=guild, ada=ada: members.leave_organization(database, guild, ada),  # type: ignore[misc]
             lambda guild=guild, owners=owners, bob=bob: members.leave_team(database, guild.id, owners.id, bob),  # type: ignore[misc]
         )
@@ -111,19 +83,19 @@ def test_of_the_last_two_owners_who_leave_at_once_one_stays(database: Database) 
 
 
 def test_joining_twice_at_once_is_joining_once(database: Database) -> None:
-    """Nobody fails, and the member is counted once."""
-    ada = person(database, "ada")
+    """Four concurrent requests to join succeed, and the member is counted once."""
+    (ada,) = make_people(database, "ada")
     guild = organizations.create_organization(database, ada, "guild")
     team = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
-    bob = person(database, "bob")
-    failed = together(*[lambda: members.join_team(database, guild.id, team.id, bob)] * 4)
+    (bob,) = make_people(database, "bob")
+    failed = run_concurrently(*[lambda: members.join_team(database, guild.id, team.id, bob)] * 4)
     assert failed == [None] * 4
     assert members.members_of(database, guild, publicly=False, skip=0, limit=9)[1] == 2
 
 
 def test_people_belong_together_through_an_organization(database: Database) -> None:
-    """A member and the organization, and two members; not a stranger, and not an organization with another."""
-    ada, bob, eve = (person(database, name) for name in ("ada", "bob", "eve"))
+    """A member belongs to the organization and to other members; strangers and other organizations do not."""
+    ada, bob, eve = make_people(database, "ada", "bob", "eve")
     guild = organizations.create_organization(database, ada, "guild")
     other = organizations.create_organization(database, eve, "other")
     team = owners_of(database, guild)

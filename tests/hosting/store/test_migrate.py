@@ -1,4 +1,4 @@
-"""Migrations make the tables the code describes, once, whoever starts first."""
+"""Migrations: agreement with the table metadata, repeated and concurrent runs, and older databases."""
 
 import threading
 import time
@@ -38,7 +38,7 @@ def migrations(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tables_of_the_tests_are_those_that_migrations_make(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first database is migrated; the second, made without migrations, has the same definitions and rows."""
+    """A database made from the stored schema has the same definitions and rows as a migrated one."""
     monkeypatch.setattr(command, "upgrade", MigratedSchema(UPGRADE))
     contents = []
     for name in ("first", "second"):
@@ -63,7 +63,7 @@ def content_of(database: Database) -> list[tuple[Any, ...]]:
 
 
 def test_migrating_twice_changes_nothing_the_second_time(empty_database: Database) -> None:
-    """An empty database is migrated, a migrated one left alone."""
+    """An empty database is migrated, and a migrated one is not changed again."""
     assert migrate.revision(empty_database) is None
     assert migrate.upgrade(empty_database) is True
     assert migrate.upgrade(empty_database) is False
@@ -71,7 +71,7 @@ def test_migrating_twice_changes_nothing_the_second_time(empty_database: Databas
 
 
 def test_migrations_make_exactly_the_tables_the_code_describes(empty_database: Database) -> None:
-    """A column added to one and forgotten in the other is found here."""
+    """The migrated schema equals the metadata, so a column missing in one of them is found."""
     migrate.upgrade(empty_database)
     with empty_database.read() as connection:
         options = {"compare_type": True, "include_name": is_described}
@@ -90,20 +90,20 @@ def test_migrations_make_exactly_the_tables_the_code_describes(empty_database: D
 
 
 def is_described(name: str | None, kind: str, _parents: object) -> bool:
-    """Tell whether the metadata describe it: full-text search is made by each database in its own way."""
+    """Return whether the metadata describe it: full-text search is different in each database."""
     if kind == "table":
         return not (name or "").startswith(SEARCH_TABLES)
     return name not in {"ix_issues_search", "ix_comments_search"}
 
 
 def is_foreign_key(difference: tuple[Any, ...], column: str) -> bool:
-    """Tell whether a difference is about the foreign key of a column."""
+    """Return whether a difference is about the foreign key of a column."""
     kind, key = difference[0], difference[1]
     return kind in {"add_fk", "remove_fk"} and list(key.column_keys) == [column]
 
 
 def test_processes_that_start_together_do_not_both_migrate(settings: Settings) -> None:
-    """Each opens its own connections; one migrates, the others wait and find it done."""
+    """Of four threads with databases of their own one migrates, and the others find it done."""
     results: list[bool] = []
 
     def start() -> None:
@@ -120,7 +120,7 @@ def test_processes_that_start_together_do_not_both_migrate(settings: Settings) -
 
 
 def test_a_database_of_a_newer_version_is_left_alone(empty_database: Database) -> None:
-    """Going back a version must not touch what it does not understand."""
+    """A database of a newer version raises DatabaseTooNew and keeps its revision."""
     migrate.upgrade(empty_database)
     with empty_database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
@@ -130,7 +130,7 @@ def test_a_database_of_a_newer_version_is_left_alone(empty_database: Database) -
 
 
 def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
-    """Anything else under the database's name is an error in words, and stays as it is."""
+    """A database file with other content raises DatabaseError with a message."""
     (tmp_path / "holdfast.sqlite3").write_bytes(b"not a database at all, but long enough to look at" * 50)
     database = Database.in_folder(tmp_path)
     with pytest.raises(DatabaseError, match="not a Holdfast database"):
@@ -139,7 +139,7 @@ def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
 
 
 def test_ref_updates_of_earlier_versions_are_cleared(empty_database: Database) -> None:
-    """What was recorded goes, and its key stays; what may still have to be recorded stays."""
+    """The migration deletes recorded updates, and keeps their idempotency keys and all pending updates."""
     migrate.upgrade(empty_database, to="0006")
     ada = accounts.create_user(empty_database, "ada", Secret("long enough"))
     with empty_database.write() as connection:
@@ -184,7 +184,7 @@ def test_ref_updates_of_earlier_versions_are_cleared(empty_database: Database) -
 
 
 def test_an_older_data_folder_is_brought_up_to_date_with_what_is_in_it(empty_database: Database) -> None:
-    """Whoever had an account before there were repositories still has it, and their browser stays logged in."""
+    """A user of the first schema keeps the password, the role and the session after the migration."""
     migrate.upgrade(empty_database, to="0001")
     token, now = Secret("a session from then"), int(time.time())
     with empty_database.write() as connection:
@@ -207,7 +207,7 @@ def test_an_older_data_folder_is_brought_up_to_date_with_what_is_in_it(empty_dat
 
 
 def add_row(connection: Connection, table: str, **given: str | int) -> None:
-    """Add a row to a table as it is in the database, with something empty where a value is needed."""
+    """Add a row to a table as it is in the database, with an empty value where one is required."""
     found_metadata = Table(table, MetaData(), autoload_with=connection, resolve_fks=False)
     needed = [one for one in found_metadata.columns if not (one.nullable or one.server_default or one.primary_key)]
     empty = {item.name: item.type.python_type() for item in needed}
@@ -215,7 +215,7 @@ def add_row(connection: Connection, table: str, **given: str | int) -> None:
 
 
 def test_notifications_stay_when_those_about_repositories_are_added(empty_database: Database) -> None:
-    """With the rule that a thread goes with its issue."""
+    """The migration keeps notifications, and they are still deleted with their issue."""
     migrate.upgrade(empty_database, to="0024")
     with empty_database.write() as connection:
         add_row(connection, "users", name="ada")

@@ -10,7 +10,7 @@ from tests.hosting.repository_helpers import make_repository
 
 
 def test_a_milestone_belongs_to_its_repository(database: Database, ada: Account) -> None:
-    """Another repository does not have it, by id or by title."""
+    """A milestone is found by id and title in its repository, and not in another one."""
     repository, two = make_repository(database, ada, "one"), make_repository(database, ada, "two")
     milestone = milestones.add_milestone(database, repository, ada, "1.0", due_at=5)
     assert (
@@ -28,7 +28,7 @@ def test_a_milestone_belongs_to_its_repository(database: Database, ada: Account)
 
 
 def test_a_deleted_milestone_cannot_be_changed(database: Database, ada: Account) -> None:
-    """It was deleted between reading and writing."""
+    """Changing a milestone that was deleted after it was read raises NoSuchMilestone."""
     repository = make_repository(database, ada)
     milestone = milestones.add_milestone(database, repository, ada, "1.0")
     milestones.delete_milestone(database, repository, ada, milestone)

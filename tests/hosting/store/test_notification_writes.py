@@ -1,4 +1,4 @@
-"""Notifications are written with what they tell of: who hears of what."""
+"""Recipients and states of notifications, written with their event."""
 
 import pytest
 from sqlalchemy import insert, select, update
@@ -52,7 +52,7 @@ def thread_statuses(database: Database) -> dict[str, str]:
 
 
 def test_participants_are_notified_of_a_comment(database: Database, repository: Repository, issue: Issue) -> None:
-    """The author and those who commented, but not who wrote it, nor who unsubscribed."""
+    """The author and commenters are notified, but not the writer of the comment or an unsubscribed user."""
     bob, carol, dan = make_people(database, "bob", "carol", "dan")
     for person in (carol, dan):
         add_comment(database, repository, issue, person, "hello")
@@ -69,7 +69,7 @@ def test_participants_are_notified_of_a_comment(database: Database, repository: 
 def test_a_read_thread_is_unread_again_and_a_pinned_one_stays_pinned(
     database: Database, repository: Repository, issue: Issue
 ) -> None:
-    """There is one thread for each issue."""
+    """A user has one thread for each issue, and a new event changes its status."""
     bob, carol = make_people(database, "bob", "carol")
     add_comment(database, repository, issue, carol, "hello")
     write_threads(database, issue, bob, "", "closed")
@@ -83,7 +83,7 @@ def test_a_read_thread_is_unread_again_and_a_pinned_one_stays_pinned(
 def test_mentioned_users_are_notified_without_a_subscription(
     database: Database, issue: Issue, ada: Account
 ) -> None:
-    """Mentioned, assigned or asked for a review, as a user or as a member of a team; never who did it."""
+    """Mentioned users, assignees and requested reviewers, also of a team, are notified, but not the actor."""
     bob, _, dan = make_people(database, "bob", "carol", "dan")
     write_threads(database, issue, ada, "assign", "assigned", assignee_ids=[bob.id, ada.id])
     assert set(thread_statuses(database)) == {"bob"}
@@ -98,7 +98,7 @@ def test_mentioned_users_are_notified_without_a_subscription(
 
 
 def test_an_edit_notifies_only_newly_mentioned_users(database: Database, issue: Issue, ada: Account) -> None:
-    """An edit of the title has no old text."""
+    """A user whom the old text mentioned, or an edit of the title only, causes no notification."""
     make_people(database, "carol")
     write_threads(database, issue, ada, "", "edited")
     write_threads(database, issue, ada, "", "edited", old_body="it was for @Carol before")
@@ -108,7 +108,7 @@ def test_an_edit_notifies_only_newly_mentioned_users(database: Database, issue: 
 
 
 def test_names_are_mentioned_by_words_that_begin_with_an_at_sign() -> None:
-    """Not by addresses or paths, each once, and of very many the first."""
+    """Email addresses and paths are no mentions; each name is returned once, and at most 50."""
     assert mentions("@Ada, (@bob) a@carol.org /@dan @ada. @e-f.g- @@x") == ["ada", "bob", "e-f.g"]
     assert len(mentions(" ".join(f"@p{number}" for number in range(90)))) == 50
 
@@ -116,7 +116,7 @@ def test_names_are_mentioned_by_words_that_begin_with_an_at_sign() -> None:
 def test_users_who_can_accept_a_transfer_are_notified_until_it_ends(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """The owners of an organization and those who may create repositories there, but not who began it."""
+    """Owners and users who may create repositories there are notified, but not who started the transfer."""
     bob, carol, dan = make_people(database, "bob", "carol", "dan")
     guild = make_organization(database, "guild", bob)
     make_team(database, guild, "readers", [dan], mode=1)

@@ -1,4 +1,4 @@
-"""Notifications in the database: who may see which, and by which index they are listed."""
+"""Notifications in the database: visibility and query plans."""
 
 from itertools import product
 
@@ -21,7 +21,7 @@ KINDS = ((False, True), (False,), (True,))
 
 
 def notify(database: Database, people: list[Account]) -> None:
-    """Give everybody a thread about every issue, in turn unread, read and pinned."""
+    """Give each user a thread about every issue, in turn unread, read and pinned."""
     columns = (issue_table.c.id, issue_table.c.repository_id)
     with database.write() as connection:
         result = connection.execute(select(*columns).order_by(issue_table.c.id)).all()
@@ -43,7 +43,7 @@ def notify(database: Database, people: list[Account]) -> None:
 def test_threads_are_about_what_can_be_read(
     database: Database, monkeypatch: pytest.MonkeyPatch, most_hidden: int
 ) -> None:
-    """For everybody, of every kind, however many repositories are hidden from them."""
+    """Each user is shown, and has counted, only threads about issues and pull requests that they may read."""
     monkeypatch.setattr(notifications, "MOST_HIDDEN", most_hidden)
     repositories = every_role(database)
     people = list(all_users(database))
@@ -70,7 +70,7 @@ def test_threads_are_about_what_can_be_read(
 
 @pytest.mark.parametrize("statuses", [("unread", "pinned"), ("unread",), ("read",), STATUSES])
 def test_threads_are_listed_by_index(database: Database, ada: Account, statuses: tuple[str, ...]) -> None:
-    """In any status, without reading the table or sorting it."""
+    """Threads of any status are read by index, without a full scan or a sort."""
     repository = make_repository(database, ada)
     for number in range(6):
         issues.open_issue(database, repository, ada, NewIssue(title=str(number)))
@@ -87,7 +87,7 @@ def test_threads_are_listed_by_index(database: Database, ada: Account, statuses:
 
 
 def test_all_threads_that_can_be_seen_are_marked_at_once(database: Database) -> None:
-    """Those about what their user may not read stay as they are."""
+    """Threads about issues that the user may not read keep their status."""
     every_role(database)
     people = list(all_users(database))
     notify(database, people)
@@ -107,7 +107,7 @@ def test_all_threads_that_can_be_seen_are_marked_at_once(database: Database) -> 
 def test_the_badge_looks_at_the_latest_and_counts_to_a_limit(
     database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By index, so that its cost does not grow with what is unread."""
+    """The badge is counted by index up to a limit, so that its cost does not grow with unread threads."""
     repository = make_repository(database, ada)
     for number in range(12):
         issues.open_issue(database, repository, ada, NewIssue(title=str(number)))
@@ -123,7 +123,7 @@ def test_the_badge_looks_at_the_latest_and_counts_to_a_limit(
 
 
 def test_the_threads_of_an_issue_are_read_by_their_user_alone(database: Database, ada: Account) -> None:
-    """Only what is unread changes."""
+    """Only an unread thread becomes read; a pinned one, other issues and other users do not change."""
     repository = make_repository(database, ada)
     opened = [issues.open_issue(database, repository, ada, NewIssue(title=str(number))) for number in range(4)]
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))

@@ -1,4 +1,4 @@
-"""A PostgreSQL server that restarts, is down, or has few connections; each test may stop it."""
+"""Restarts, outages and connection limits of a PostgreSQL server."""
 
 import io
 import json
@@ -94,7 +94,7 @@ def database(installation: Installation) -> Iterator[Database]:
 
 
 def use(database: Database) -> None:
-    """Use a database in every way there is."""
+    """Run a query, a lock, a write and a snapshot."""
     assert database.rows(NAMES) == [("admin",)]
     with database.advisory_lock(1), database.read() as connection:
         assert connection.execute(select(users.c.name)).scalar_one() == "admin"
@@ -105,7 +105,7 @@ def use(database: Database) -> None:
 
 
 def test_a_restart_is_not_noticed(server: Server, database: Database) -> None:
-    """The first query after it works, on every kind of connection."""
+    """The first query after a restart of the server works on every kind of connection."""
     use(database)
     server.restart()
     assert database.rows(NAMES) == [("admin",)]
@@ -122,7 +122,7 @@ def test_a_restart_is_not_noticed(server: Server, database: Database) -> None:
 
 
 def test_a_server_that_is_down_is_unavailable(server: Server, database: Database) -> None:
-    """For queries and for locks; afterwards all work again."""
+    """Queries, transactions and locks raise DatabaseUnavailable during an outage, and work again afterwards."""
     use(database)
     server.stop()
     try:
@@ -140,7 +140,7 @@ def test_a_server_that_is_down_is_unavailable(server: Server, database: Database
 
 
 def test_a_lock_of_a_lost_connection_is_released(server: Server, database: Database) -> None:
-    """What was done under it has been done, and the next one gets it."""
+    """The code under a lock continues when its connection is lost, and the lock can be taken again."""
     done = False
     with database.advisory_lock(5):
         assert server.kill_connections()
@@ -153,7 +153,7 @@ def test_a_lock_of_a_lost_connection_is_released(server: Server, database: Datab
 def test_waiting_for_a_lock_times_out(
     installation: Installation, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process that is stuck with it holds up the others only so long."""
+    """Waiting for a lock that another process holds too long ends with DatabaseUnavailable."""
     monkeypatch.setattr(databases, "LOCK_TIMEOUT_MS", 50)
     with (
         open_database(installation.settings) as other,
@@ -166,7 +166,7 @@ def test_waiting_for_a_lock_times_out(
 
 
 def test_connections_have_a_budget(installation: Installation, database: Database) -> None:
-    """Queries and locks share it, whoever waits too long is told, and locks never take all of it."""
+    """Queries and locks share a limit, waiting too long raises an error, and locks take half of it at most."""
     url = installation.settings.database_url
     assert url is not None
     small = Database.at(url, connections=4, wait=0.05)
@@ -186,7 +186,7 @@ def test_connections_have_a_budget(installation: Installation, database: Databas
 
 
 def test_many_writers_and_few_connections(server: Server, installation: Installation) -> None:
-    """Four processes with four connections each serve everybody; nobody gets an internal error."""
+    """Four services with four connections each answer all writers with 201 or 503, and no internal error."""
     stream = io.StringIO()
     with ExitStack() as stack:
         urls = [stack.enter_context(installation.service()).url for _ in range(4)]
@@ -218,30 +218,30 @@ def test_many_writers_and_few_connections(server: Server, installation: Installa
     assert " at=" not in stream.getvalue()
 
 
-class Told(BaseHTTPRequestHandler):
-    """Receives webhooks."""
+class TitleReceiver(BaseHTTPRequestHandler):
+    """A webhook receiver that stores the titles of issues."""
 
-    heard: list[str]
+    titles: list[str]
 
     def do_POST(self) -> None:
-        """Keep what came."""
+        """Store the title of the issue."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.heard.append(json.loads(body)["issue"]["title"])
+        self.titles.append(json.loads(body)["issue"]["title"])
         self.send_response(204)
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def receiver() -> Iterator[tuple[str, list[str]]]:
-    """Run a receiver of webhooks; return its address and the titles of issues it hears of."""
-    heard: list[str] = []
-    http = HTTPServer(("127.0.0.1", 0), type("Heard", (Told,), {"heard": heard}))
+    """Run a receiver of webhooks; return its address and the titles of the issues it receives."""
+    titles: list[str] = []
+    http = HTTPServer(("127.0.0.1", 0), type("Receiver", (TitleReceiver,), {"titles": titles}))
     thread = threading.Thread(target=http.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{http.server_port}", heard
+    yield f"http://127.0.0.1:{http.server_port}", titles
     http.shutdown()
     thread.join()
     http.server_close()
@@ -250,8 +250,8 @@ def receiver() -> Iterator[tuple[str, list[str]]]:
 def test_a_service_goes_on_after_its_server_was_away(
     server: Server, installation: Installation, receiver: tuple[str, list[str]]
 ) -> None:
-    """Requests are put off meanwhile and answered at once afterwards, and webhooks are sent again."""
-    url, heard = receiver
+    """Requests get 503 during an outage and work again at once afterwards, and webhooks are delivered."""
+    url, titles = receiver
     stream = io.StringIO()
     with installation.service(delivers=True) as service, installation.client(service.url) as client:
         logs.configure(level="warning", stream=stream)
@@ -264,7 +264,7 @@ def test_a_service_goes_on_after_its_server_was_away(
         }
         assert client.post("/repos/admin/r/hooks", json=hook).status_code == 201
         assert client.post("/repos/admin/r/issues", json={"title": "before"}).status_code == 201
-        wait_for(lambda: heard == ["before"])
+        wait_for(lambda: titles == ["before"])
         server.stop()
         try:
             for response in (
@@ -289,5 +289,5 @@ def test_a_service_goes_on_after_its_server_was_away(
         assert client.get("/repos/admin/r").status_code == 200
         server.kill_connections()
         assert client.get("/repos/admin/r/issues").status_code == 200
-        wait_for(lambda: heard == ["before", "after"], 30)
+        wait_for(lambda: titles == ["before", "after"], 30)
     assert " at=" not in stream.getvalue()

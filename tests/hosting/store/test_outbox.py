@@ -1,4 +1,4 @@
-"""The outbox: who holds what, what is due, and what is forgotten."""
+"""The outbox: leases, due deliveries and retention."""
 
 import time
 
@@ -27,7 +27,7 @@ def make_hook(database: Database, **columns: object) -> int:
 
 
 def record_event(database: Database, *to: int, at: int | None = None) -> int:
-    """Let hooks be told of an event."""
+    """Record an event, and queue its deliveries for hooks."""
     moment = int(time.time()) if at is None else at
     with database.write() as connection:
         row = {"kind": "push", "details": "{}", "created_at": moment}
@@ -47,7 +47,7 @@ def result(delivery: int, state: str = "delivered", *, due_at: int = 0) -> Resul
 
 
 def test_a_hook_is_held_by_one_at_a_time(database: Database) -> None:
-    """Until it is let go of, or until its time has run out."""
+    """A hook that one process has claimed is free for others when it is released or the lease has expired."""
     first, second = make_hook(database), make_hook(database)
     record_event(database, first, second)
     assert claim_hooks(database, most=1) == [first]
@@ -62,7 +62,7 @@ def test_a_hook_is_held_by_one_at_a_time(database: Database) -> None:
 
 
 def test_the_holder_of_a_hook_can_continue(database: Database) -> None:
-    """But not after its time has run out, even when nobody else has come."""
+    """The holder can renew its lease, but not after it has expired, even when nobody else has claimed the hook."""
     hook = make_hook(database)
     record_event(database, hook)
     claim_hooks(database)
@@ -74,13 +74,13 @@ def test_the_holder_of_a_hook_can_continue(database: Database) -> None:
 
 @pytest.mark.parametrize("columns", [{"is_active": False}, {"paused_at": 5}, {"held_until": NOW + 1}])
 def test_inactive_paused_and_claimed_hooks_are_not_claimed(database: Database, columns: dict[str, object]) -> None:
-    """Not inactive ones, paused ones, or those somebody holds."""
+    """A hook that is inactive, paused or leased to another process is not claimed."""
     record_event(database, make_hook(database, **columns))
     assert claim_hooks(database) == []
 
 
 def test_a_delayed_delivery_holds_back_later_ones(database: Database) -> None:
-    """The first that waits decides for its hook, and for no other."""
+    """The first pending delivery of a hook decides when it is claimed, and does not delay other hooks."""
     slow, quick = make_hook(database), make_hook(database)
     record_event(database, slow, quick)
     record_event(database, slow, quick)
@@ -93,7 +93,7 @@ def test_a_delayed_delivery_holds_back_later_ones(database: Database) -> None:
 
 
 def test_a_delivery_waits_with_its_event_in_the_order_it_happened(database: Database) -> None:
-    """After the one that was sent last."""
+    """Pending deliveries of a hook are returned in the order of their events, after a given one."""
     hook, other = make_hook(database), make_hook(database)
     happened = [record_event(database, hook, other) for _ in range(3)]
     waiting = outbox.waiting_deliveries(database, hook, after=0, most=10)
@@ -103,7 +103,7 @@ def test_a_delivery_waits_with_its_event_in_the_order_it_happened(database: Data
 
 
 def test_a_claimed_hook_has_the_kind_of_its_owner(database: Database, ada: Account) -> None:
-    """Receivers know people from organizations."""
+    """The target of a hook is a user, an organization or the system, as receivers distinguish them."""
     hook = make_hook(database, scope="owner", owner_id=ada.id)
     everywhere = make_hook(database)
     record_event(database, hook, everywhere)
@@ -120,7 +120,7 @@ def test_a_claimed_hook_has_the_kind_of_its_owner(database: Database, ada: Accou
 
 
 def test_results_pauses_and_releases_are_written_together(database: Database) -> None:
-    """What ended has ended; a hook is paused only by whoever holds it."""
+    """A result is stored, and a hook is paused and released only by the process that holds it."""
     hook, other = make_hook(database), make_hook(database)
     record_event(database, hook, other)
     claim_hooks(database)
@@ -138,7 +138,7 @@ def test_results_pauses_and_releases_are_written_together(database: Database) ->
 
 
 def test_a_cancelled_delivery_is_not_retried(database: Database) -> None:
-    """A try that failed meanwhile changes nothing about it; one that succeeded is the truth."""
+    """A failed attempt leaves a cancelled delivery cancelled, and a successful one makes it delivered."""
     hook = make_hook(database)
     record_event(database, hook)
     record_event(database, hook)
@@ -152,7 +152,7 @@ def test_a_cancelled_delivery_is_not_retried(database: Database) -> None:
 
 
 def test_the_first_rendered_payload_is_stored_for_all(database: Database) -> None:
-    """The second gets what the first has kept."""
+    """Storing a second payload of an event returns the first one and changes nothing."""
     hook = make_hook(database)
     event = record_event(database, hook)
     assert [item.id for item in outbox.events_without_payload(database, [event])] == [event]
@@ -163,7 +163,7 @@ def test_the_first_rendered_payload_is_stored_for_all(database: Database) -> Non
 
 
 def test_a_single_process_releases_every_hook(database: Database) -> None:
-    """What dead processes held can be claimed at once."""
+    """Hooks that a dead process held can be claimed after all leases are released."""
     hook = make_hook(database)
     record_event(database, hook)
     claim_hooks(database, "a dead one")
@@ -172,7 +172,7 @@ def test_a_single_process_releases_every_hook(database: Database) -> None:
 
 
 def test_pending_deliveries_are_counted(database: Database) -> None:
-    """With the moment the oldest of it began to."""
+    """The size of the queue is the number of pending deliveries with the time of the oldest one."""
     hook = make_hook(database)
     assert outbox.queue_size(database) == outbox.QueueSize(0, 0)
     record_event(database, hook, at=500)
@@ -183,7 +183,7 @@ def test_pending_deliveries_are_counted(database: Database) -> None:
 def test_old_deliveries_are_deleted_and_pending_ones_are_not(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the events nobody refers to any more, a few at a time."""
+    """Ended deliveries and events without deliveries are deleted after the retention, in batches."""
     monkeypatch.setattr(outbox, "DELETE_BATCH", 2)
     hook = make_hook(database)
     old = [record_event(database, hook, at=100) for _ in range(5)]
@@ -206,7 +206,7 @@ def test_old_deliveries_are_deleted_and_pending_ones_are_not(
 
 
 def test_finding_due_deliveries_does_not_grow_with_the_backlog(database: Database) -> None:
-    """The databases step from hook to hook by the index of what waits, also past a long history."""
+    """The queries use the index of waiting deliveries and scan neither the backlog nor the history."""
     busy, idle = make_hook(database), make_hook(database)
     record_event(database, *[busy, idle] * 1500)
     with database.write() as connection:
@@ -232,7 +232,7 @@ def test_finding_due_deliveries_does_not_grow_with_the_backlog(database: Databas
 
 
 def test_the_clock_of_the_database_is_used(database: Database) -> None:
-    """On one machine it is our own."""
+    """The clock of a database on the same machine differs from ours by less than two seconds."""
     assert abs(outbox.clock_skew(database)) < 2000
     with database.read() as connection:
         assert connection.execute(select(func.count()).select_from(hooks)).scalar_one() == 0

@@ -1,4 +1,4 @@
-"""The passkeys and challenges in the database."""
+"""Passkeys and challenges in the database."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -33,7 +33,7 @@ def add(database: Database, user: Account, credential: str, *, sign_count: int =
 
 
 def test_the_first_second_factor_takes_the_recovery_codes(database: Database, ada: Account) -> None:
-    """Those that follow leave them, and the last one that is removed takes them along."""
+    """Recovery codes are stored with the first second factor and deleted with the last one."""
     assert not two_factor.is_enabled(database, ada)
     assert passkeys.add(database, ada, PHONE, CODES, limit=20, now=NOW)
     assert two_factor.is_enabled(database, ada)
@@ -55,7 +55,7 @@ def test_the_first_second_factor_takes_the_recovery_codes(database: Database, ad
 
 
 def test_the_app_keeps_the_codes_of_the_last_passkey(database: Database, ada: Account) -> None:
-    """And with a passkey, removing the app does."""
+    """Recovery codes stay while there is an app, and are deleted with the last second factor."""
     two_factor.start(database, ada, "sealed")
     assert add(database, ada, "phone")
     assert two_factor.confirm(database, ada, "sealed", 5, ())
@@ -67,14 +67,14 @@ def test_the_app_keeps_the_codes_of_the_last_passkey(database: Database, ada: Ac
 
 
 def test_of_passkeys_added_concurrently_one_is_the_first(database: Database, ada: Account) -> None:
-    """Only its recovery codes are shown."""
+    """Of passkeys added concurrently only one stores its recovery codes, as the first second factor."""
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(lambda number: add(database, ada, f"key{number}"), range(8))) == 1
     assert two_factor.count_codes(database, ada) == 2
 
 
 def test_one_waits_for_another_that_is_being_added(database: Database, ada: Account) -> None:
-    """That holds the row of the user, or both could see that there is no second factor yet."""
+    """Adding a passkey waits for a lock on the user's row, or two could both be the first second factor."""
     with ThreadPoolExecutor(1) as pool:
         with database.write() as connection:
             # What a foreign key needs does not conflict with this.
@@ -86,7 +86,7 @@ def test_one_waits_for_another_that_is_being_added(database: Database, ada: Acco
 
 
 def test_passkeys_are_limited_and_unique(database: Database, ada: Account) -> None:
-    """Also over users; a refused one changes nothing."""
+    """A credential is unique among all users, and a refused passkey changes nothing."""
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     add(database, ada, "one")
     for user in (ada, eve):
@@ -100,7 +100,7 @@ def test_passkeys_are_limited_and_unique(database: Database, ada: Account) -> No
 
 
 def test_a_passkey_is_found_by_its_credential(database: Database, ada: Account) -> None:
-    """With its user; it is renamed and removed by its user alone."""
+    """A passkey is found with its user by its credential id, and only its user can rename or remove it."""
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     add(database, ada, "one")
     found_passkey = passkeys.find_credential(database, "one")
@@ -117,7 +117,7 @@ def test_a_passkey_is_found_by_its_credential(database: Database, ada: Account) 
 
 
 def test_the_counter_goes_up(database: Database, ada: Account) -> None:
-    """Also when several come at once; where there is none, it stays 0."""
+    """A signature counter must increase, also in concurrent requests, unless the authenticator keeps it at 0."""
     add(database, ada, "counts", sign_count=5)
     add(database, ada, "does not")
     counts, still = passkeys.list_passkeys(database, ada)
@@ -137,7 +137,7 @@ def test_the_counter_goes_up(database: Database, ada: Account) -> None:
 
 
 def test_a_challenge_is_taken_once(database: Database, ada: Account) -> None:
-    """For its purpose and its user, before it expires, also when several try at once."""
+    """A challenge is taken once, also by concurrent requests, and only for its purpose and its user."""
     of_ada = PasskeyChallenge("one", "confirmation", ada.id, "handle", NOW + 10)
     of_anybody = PasskeyChallenge("two", "login", None, "", NOW + 10)
     for challenge in (of_ada, of_anybody):
@@ -161,7 +161,7 @@ def test_a_challenge_is_taken_once(database: Database, ada: Account) -> None:
 
 
 def test_an_expired_challenge_is_refused_and_deleted(database: Database, ada: Account) -> None:
-    """When it is taken, when the next is stored, and with its user."""
+    """An expired challenge is deleted when it is taken, when another one is stored, or with its user."""
     for number, expires_at in enumerate((NOW + 1, NOW + 2, NOW + 3)):
         passkey_challenge = PasskeyChallenge(str(number), "confirmation", ada.id, "", expires_at)
         passkeys.add_challenge(database, passkey_challenge, now=NOW)
@@ -176,7 +176,7 @@ def test_an_expired_challenge_is_refused_and_deleted(database: Database, ada: Ac
 
 
 def test_passkeys_go_with_two_factor_authentication_and_with_their_user(database: Database, ada: Account) -> None:
-    """Other users keep theirs."""
+    """Disabling it deletes the passkeys and codes of that user, and other users keep theirs."""
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     add(database, ada, "one")
     add(database, eve, "two")

@@ -1,4 +1,4 @@
-"""Updates of refs that were pending in a version before the repository log."""
+"""Pending ref updates of versions before the repository log."""
 
 import pytest
 from sqlalchemy import insert
@@ -26,7 +26,7 @@ NOT_TEXT = b"refs/heads/caf\xe9".decode(errors="surrogateescape")
 
 @pytest.fixture
 def pending(database: Database, repository: Repository, ada: Account) -> list[PendingUpdate]:
-    """Note updates of two repositories, those of the second one first."""
+    """Insert pending updates of two repositories, those of the second one first."""
     other = make_repository(database, ada, "other")
     rows = [
         {
@@ -51,7 +51,7 @@ def pending(database: Database, repository: Repository, ada: Account) -> list[Pe
 def test_pending_updates_are_listed_by_repository_and_oldest_first(
     pending: list[PendingUpdate], repository: Repository, ada: Account
 ) -> None:
-    """With the names of refs as git has them."""
+    """A listed update has its actor, its time and the name of the ref, which need not be valid UTF-8."""
     assert [item.update.ref for item in pending] == [NOT_TEXT, "refs/heads/a", "refs/heads/b"]
     assert pending[0].update == RefUpdate(NOT_TEXT, ONE, TWO)
     assert (pending[0].repository_id, pending[0].actor_id, pending[0].created_at) == (repository.id, ada.id, 9)
@@ -59,14 +59,14 @@ def test_pending_updates_are_listed_by_repository_and_oldest_first(
 
 
 def test_only_those_given_are_deleted(database: Database, pending: list[PendingUpdate]) -> None:
-    """The others are for the next repository."""
+    """Deleting some pending updates keeps the others."""
     with database.write() as connection:
         delete_pending(connection, pending[:2])
     assert pending_updates(database) == pending[2:]
 
 
 def test_updates_with_an_event_since_a_time_are_known(database: Database, repository: Repository) -> None:
-    """Of pushes and deletions in this repository, not of what came before or of other kinds."""
+    """Updates with a push or delete event in the repository since a time are returned, and no others."""
     about = {"owner_id": repository.owner.id, "actor_id": None}
 
     def record(kind: str, ref: str, *, now: int, number: int = repository.id) -> None:
@@ -86,7 +86,7 @@ def test_updates_with_an_event_since_a_time_are_known(database: Database, reposi
 def test_the_key_of_an_update_that_did_not_happen_is_free_again(
     database: Database, repository: Repository, ada: Account, pending: list[PendingUpdate]
 ) -> None:
-    """Keys of other refs and other commits are not."""
+    """The idempotency key of that ref and commit is deleted, and other keys are kept."""
     lost, stored, other = (IdempotencyKey(ada.id, name, "f") for name in ("lost", "kept", "other"))
     created = [
         (lost, RefUpdate("refs/heads/a", ONE, TWO)),

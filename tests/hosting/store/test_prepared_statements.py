@@ -1,4 +1,4 @@
-"""Statements on the bare driver."""
+"""Prepared statements on the database driver."""
 
 import sqlite3
 import threading
@@ -20,14 +20,14 @@ BY_NAME = Statement(
 
 
 def test_rows_have_the_types_of_their_columns(database: Database) -> None:
-    """True is true on both databases, and constants in a statement are kept."""
+    """Booleans are booleans on both databases, and a parameter is never executed as SQL."""
     assert database.row(BY_NAME, name="admin") == ("admin", True, False)
     assert database.row(BY_NAME, name="nobody") is None
     assert database.rows(BY_NAME, name="x' OR '1'='1") == []
 
 
 def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
-    """Many at once see the same."""
+    """Four threads that run the same statement concurrently get the same rows."""
     results: list[object] = []
 
     def query_value() -> None:
@@ -42,7 +42,7 @@ def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
 
 
 def test_a_statement_sees_what_was_just_written(database: Database) -> None:
-    """It holds no old state of the database."""
+    """A prepared statement reads a change that was committed after its last execution."""
     assert database.row(BY_NAME, name="admin") is not None
     with database.write() as connection:
         connection.execute(users.update().values(visibility="private"))
@@ -57,7 +57,7 @@ FORGET = Statement(delete(leases).where(leases.c.name == bindparam("lease")))
 
 @pytest.mark.parametrize("durable", [True, False])
 def test_a_quick_write_takes_effect_or_not(database: Database, *, durable: bool) -> None:
-    """What a statement makes is returned; a transaction that fails leaves nothing and holds nobody up."""
+    """Returned rows are available, and a failed transaction leaves no row and no lock."""
     with database.quick_write(durable=durable) as link:
         assert NOTE.run(link, name="a", holder="me", until=1) == [("a",)]
         assert FORGET.run(link, lease="nothing") == []
@@ -79,7 +79,7 @@ def test_a_quick_write_takes_effect_or_not(database: Database, *, durable: bool)
 
 
 def test_only_what_need_not_last_is_written_hastily(database: Database) -> None:
-    """Whoever writes next waits for the disk again, whether the hasty one failed or not."""
+    """Synchronous commits are off in a transaction that need not be durable, and on again in the next one."""
     asked = "PRAGMA synchronous" if database.is_sqlite else "SHOW synchronous_commit"
     hasty = 1 if database.is_sqlite else "off"
     with database.quick_write() as link:
@@ -95,14 +95,14 @@ def test_only_what_need_not_last_is_written_hastily(database: Database) -> None:
 
 
 def query_value(link: Link, question: str) -> object:
-    """Return what the database answers to a question of its own."""
+    """Return the single value of a query."""
     if isinstance(link, Bare):
         return link.execute(question).fetchone()[0]
     return link.exec_driver_sql(question).scalar()
 
 
 def test_a_failed_statement_raises_the_same_error_on_every_database(database: Database) -> None:
-    """It runs on the raw driver of SQLite, but callers catch SQLAlchemy's errors; there none quotes a value."""
+    """The raw driver's errors are raised as SQLAlchemy's, and on SQLite without the values."""
     with database.write() as connection:
         NOTE.run(connection, name="a lease", holder="me", until=1)
     with pytest.raises(IntegrityError) as excinfo, database.write() as connection:

@@ -38,12 +38,12 @@ def kinds(database: Database, repository: Repository, *updates: RefUpdate) -> li
 def test_an_update_has_the_events_of_its_kind(
     database: Database, repository: Repository, update: RefUpdate, expected: list[str]
 ) -> None:
-    """In this order; refs that are neither branches nor tags have none."""
+    """An update of a ref has the expected events in order; one that is neither branch nor tag has none."""
     assert kinds(database, repository, update) == expected
 
 
 def test_an_event_says_which_ref_went_where(database: Database, repository: Repository) -> None:
-    """The options of a push are part of its push events; a name that is no text can be shown."""
+    """The push event has the push options, and a ref name that is not UTF-8 has replacement characters."""
     name = b"refs/heads/caf\xe9".decode(errors="surrogateescape")
     with database.quick_write() as link:
         record_updates(link, repository, None, [RefUpdate(name, NONE, ONE)], options=["ci.skip"])
@@ -53,7 +53,7 @@ def test_an_event_says_which_ref_went_where(database: Database, repository: Repo
 
 
 def test_many_updates_are_recorded_as_few_are(database: Database, repository: Repository) -> None:
-    """Only faster."""
+    """Each of many updates has a push and a create event, in the order of the updates."""
     updates = [RefUpdate(f"refs/tags/v{number}", NONE, ONE) for number in range(MANY)]
     assert kinds(database, repository, *updates) == ["push", "create"] * MANY
     assert [details["ref"] for _, details in recorded_events(database)][::2] == [update.ref for update in updates]
@@ -62,7 +62,7 @@ def test_many_updates_are_recorded_as_few_are(database: Database, repository: Re
 def test_webhooks_are_told_of_each_of_many_updates(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """However many there are, with what the renderer of payloads has read of each."""
+    """Each of many updates has a payload, rendered with the preloaded data where there is some."""
     database.render_with(lambda _link, event, known: f"{event.kind} {known}")
     add_hook(database, ada)
     updates = [RefUpdate(f"refs/tags/v{number}", NONE, ONE) for number in range(MANY)]

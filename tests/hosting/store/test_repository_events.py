@@ -1,4 +1,4 @@
-"""What is written down when something happens to a repository itself."""
+"""Events of changed and deleted repositories."""
 
 import json
 from typing import Any
@@ -10,12 +10,12 @@ from tests.hosting.repository_helpers import make_people, make_repository, recor
 
 
 def actions(database: Database) -> list[tuple[str, Any]]:
-    """Return what was done, and what was there before."""
+    """Return the recorded actions with the old values."""
     return [(details["action"], details.get("changed")) for _, details in recorded_events(database)]
 
 
 def test_only_changes_are_recorded(database: Database, ada: Account) -> None:
-    """By the names clients know, and each kind of change as its own event."""
+    """Only changed settings are recorded, by their names in the API, and archiving and visibility apart."""
     home = make_repository(database, ada, description="old", topics='["sail"]', archived_at=5)
     with database.write() as connection:
         record_changed(connection, home, ada, {"description": "old", "has_pulls": True, "archived_at": 5})
@@ -42,7 +42,7 @@ def test_only_changes_are_recorded(database: Database, ada: Account) -> None:
 
 
 def test_the_deletion_of_a_repository_is_recorded_completely(database: Database) -> None:
-    """But not the address of whoever owned it."""
+    """The event of a deletion has the row of the repository without the email address of its owner."""
     (bob,) = make_people(database, "bob", email="bob@example.org", full_name="Bob")
     home = make_repository(database, bob, "boat", description="small")
     with database.write() as connection:

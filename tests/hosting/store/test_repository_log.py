@@ -35,7 +35,7 @@ def refs_of(database: Database, repository: Repository) -> dict[str, str]:
 
 
 def test_a_ref_is_created_updated_and_deleted(database: Database, repository: Repository) -> None:
-    """Each is a version, and the log has who moved what."""
+    """Each update of a ref is a new version, and the log has its old and new ids, newest first."""
     main = "refs/heads/main"
     for version, update in enumerate(
         (RefUpdate(main, NONE, ONE), RefUpdate(main, ONE, TWO), RefUpdate(main, TWO, NONE)), 1
@@ -67,14 +67,14 @@ def test_a_ref_is_created_updated_and_deleted(database: Database, repository: Re
 def test_an_update_that_expects_another_state_is_rejected(
     database: Database, repository: Repository, update: RefUpdate
 ) -> None:
-    """And what is there stays as it is."""
+    """An update whose old id is not the current one is rejected, and the ref does not change."""
     append(database, repository, RefUpdate("refs/heads/main", NONE, ONE))
     assert append(database, repository, update)[1] == [update]
     assert refs_of(database, repository) == {"refs/heads/main": ONE}
 
 
 def test_a_ref_cannot_have_the_name_of_a_folder_of_refs(database: Database, repository: Repository) -> None:
-    """Unless what is below it goes in the same update, in whatever order."""
+    """A ref `a` is rejected beside `a/b`, unless the same batch deletes `a/b`, in any order."""
     below = RefUpdate("refs/heads/a/b", NONE, ONE)
     append(database, repository, below)
     above = RefUpdate("refs/heads/a", NONE, TWO)
@@ -86,7 +86,7 @@ def test_a_ref_cannot_have_the_name_of_a_folder_of_refs(database: Database, repo
 
 
 def test_names_that_are_no_text_are_stored(database: Database, repository: Repository) -> None:
-    """Byte for byte."""
+    """A ref name that is not UTF-8 is stored byte for byte."""
     name = b"refs/heads/caf\xe9-\xc3\xa9".decode(errors="surrogateescape")
     append(database, repository, RefUpdate(name, NONE, ONE))
     assert refs_of(database, repository) == {name: ONE}
@@ -96,7 +96,7 @@ def test_names_that_are_no_text_are_stored(database: Database, repository: Repos
 def test_which_objects_refs_point_to_is_known(
     database: Database, repository: Repository, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of branches, tags and other refs alike, of this repository alone, for more objects than one query takes."""
+    """Targets of all kinds of refs of one repository are found, also with more ids than one query takes."""
     monkeypatch.setattr(repository_log, "NAMES_AT_ONCE", 2)
     other = make_repository(database, ada, "other")
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE), RefUpdate("refs/heads/b", NONE, ONE))
@@ -108,7 +108,7 @@ def test_which_objects_refs_point_to_is_known(
 
 
 def test_changes_since_a_version_are_listed(database: Database, repository: Repository) -> None:
-    """With deletions, and as it is now."""
+    """Refs changed since a version have their current target, and deleted ones have none."""
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE), RefUpdate("refs/heads/b", NONE, ONE))
     append(database, repository, RefUpdate("refs/heads/a", ONE, TWO))
     append(database, repository, RefUpdate("refs/heads/a", TWO, THREE), RefUpdate("refs/heads/b", ONE, NONE))
@@ -127,7 +127,7 @@ def test_changes_since_a_version_are_listed(database: Database, repository: Repo
 
 
 def test_packs_are_listed_by_version(database: Database, repository: Repository) -> None:
-    """With the bytes the database stores."""
+    """Packs are listed from a version on, and those stored in the database have their content."""
     with database.write() as connection:
         update = RefUpdate("refs/heads/a", NONE, ONE)
         small = NewPack("a" * 40, 4, 1, content=b"pack")
@@ -145,7 +145,7 @@ def test_packs_are_listed_by_version(database: Database, repository: Repository)
 
 
 def test_packs_that_were_replaced_are_not_listed(database: Database, repository: Repository) -> None:
-    """Their keys are used until their rows are deleted."""
+    """A superseded pack is not listed, and its key counts as used until its row is deleted."""
     with database.write() as connection:
         new = [NewPack("a" * 40, 9, 2, store_key="packs/aa/a"), NewPack("b" * 40, 9, 2, store_key="packs/bb/b")]
         repository_log.add_packs(connection, repository.id, 1, new)
@@ -158,7 +158,7 @@ def test_packs_that_were_replaced_are_not_listed(database: Database, repository:
 
 
 def test_a_deleted_repository_takes_its_log_along(database: Database, repository: Repository) -> None:
-    """And nothing can be appended to it."""
+    """A deleted repository has no refs and no version, and appending to it is an error."""
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))
     with database.write() as connection:
         connection.execute(delete(repositories).where(repositories.c.id == repository.id))
@@ -169,7 +169,7 @@ def test_a_deleted_repository_takes_its_log_along(database: Database, repository
 
 
 def test_of_writers_at_once_one_updates_a_ref(database: Database, repository: Repository) -> None:
-    """Each sees where the ref is, and of those who saw the same one succeeds: no update is lost."""
+    """Of concurrent writers with the same old id one succeeds, and no update is lost."""
     ref = "refs/heads/main"
     append(database, repository, RefUpdate(ref, NONE, f"{0:040x}".replace("0", "a")))
     landed: list[tuple[str, str]] = []
@@ -203,7 +203,7 @@ def test_of_writers_at_once_one_updates_a_ref(database: Database, repository: Re
 
 
 def test_of_writers_at_once_one_creates_a_ref(database: Database, repository: Repository) -> None:
-    """Nor can two of them create refs that git does not allow beside each other."""
+    """Of concurrent writers one creates a ref, and only one of two names that git does not allow together."""
     start = threading.Barrier(4)
     rejected: list[list[RefUpdate]] = []
 
@@ -223,7 +223,7 @@ def test_of_writers_at_once_one_creates_a_ref(database: Database, repository: Re
 
 
 def test_an_update_that_is_rolled_back_leaves_no_trace(database: Database, repository: Repository) -> None:
-    """Neither a ref nor a version, an entry or a pack."""
+    """A rolled-back update leaves no ref, version, log entry or pack."""
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))
 
     class Abort(Exception):
@@ -243,7 +243,7 @@ def test_an_update_that_is_rolled_back_leaves_no_trace(database: Database, repos
 def test_each_actors_updates_are_entries_of_their_own(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """In their order, with the rejected ones left out; the same ref may be updated twice in a batch."""
+    """A batch has one log entry for each accepted update, in order, also for two updates of one ref."""
     with database.write() as connection:
         last, rejected = repository_log.append(
             connection,
@@ -280,7 +280,7 @@ def test_each_actors_updates_are_entries_of_their_own(
 def test_a_conflicting_name_is_found(
     database: Database, repository: Repository, there: str, new: str, conflict: str | None
 ) -> None:
-    """In one direction or the other, and in no other repository."""
+    """A ref name that is a prefix folder of another, or below another, conflicts in its repository only."""
     append(database, repository, RefUpdate(there, NONE, ONE))
     with database.read() as connection:
         assert repository_log.conflicting_ref(connection, repository.id, new) == conflict
@@ -290,7 +290,7 @@ def test_a_conflicting_name_is_found(
 
 
 def test_a_pack_without_its_bytes_is_damage(database: Database, repository: Repository) -> None:
-    """It must not be passed over: what is made of the others would be taken for whole."""
+    """A pack without content raises GitDamaged, as skipping it would give an incomplete repository."""
     with database.write() as connection:
         repository_log.add_packs(connection, repository.id, 1, [NewPack("a" * 40, 4, 1)])
     with database.read() as connection, pytest.raises(GitDamaged):
@@ -300,7 +300,7 @@ def test_a_pack_without_its_bytes_is_damage(database: Database, repository: Repo
 def test_repositories_with_moved_refs_and_with_many_packs_are_found(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """By the time of the update, and by the number of packs; a new ref is none that moved."""
+    """Repositories are found by the time of an update of an existing ref, and by their number of packs."""
     other = make_repository(database, ada, "other")
     now = int(time.time())
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))

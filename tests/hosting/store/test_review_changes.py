@@ -1,4 +1,4 @@
-"""Changes of reviews in one transaction each."""
+"""Transactions that change reviews: pending reviews, dismissal and limits."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -41,7 +41,7 @@ def new(state: str, commit: str = HEAD, count: int = 0) -> NewReview:
 
 
 def test_concurrent_requests_create_one_pending_review(database: Database, home: Repository, pull: Issue) -> None:
-    """Each completes what the other began."""
+    """Eight concurrent requests create one pending review with the comments of all of them."""
     (bob,) = make_people(database, "bob")
     with ThreadPoolExecutor(4) as pool:
         results = list(
@@ -58,7 +58,7 @@ def test_concurrent_requests_create_one_pending_review(database: Database, home:
 
 
 def test_stale_approvals_are_dismissed(database: Database, home: Repository, pull: Issue, ada: Account) -> None:
-    """Rejections, comments and approvals of the head are not; the timeline says which were."""
+    """Only approvals of an older head are dismissed, each with a timeline entry."""
     people = make_people(database, "bob", "cid", "dan", "eve")
     states = (("APPROVED", OLD), ("APPROVED", HEAD), ("REQUEST_CHANGES", OLD), ("COMMENT", OLD))
     created_reviews = [
@@ -78,7 +78,7 @@ def test_stale_approvals_are_dismissed(database: Database, home: Repository, pul
 
 
 def test_a_review_has_a_limit_of_line_comments(database: Database, home: Repository, pull: Issue) -> None:
-    """Over all requests that add some; nothing of a refused one stays."""
+    """The limit counts the comments of all requests, and a refused request adds none."""
     (bob,) = make_people(database, "bob")
     review = review_changes.save_review(database, home, pull, bob, new("PENDING", count=999))
     for _ in range(2):
@@ -92,7 +92,7 @@ def test_a_review_has_a_limit_of_line_comments(database: Database, home: Reposit
 def test_the_head_is_that_of_the_ref_of_the_pull_request(
     database: Database, home: Repository, pull: Issue
 ) -> None:
-    """Whatever its branch is; without that ref, as for those opened by older versions, of the branch."""
+    """The head is read from the pull request's ref; without one, as in older versions, from its branch."""
     with database.write() as connection:
         connection.execute(insert(refs), {"repository_id": home.id, "name": "refs/heads/fix", "target": HEAD})
     assert review_changes.current_head(database, pull) == OLD

@@ -1,4 +1,4 @@
-"""Reviews as rows: which of them count for a merge, and who may review."""
+"""Reviews in the database: approvals that count, visibility and permitted reviewers."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def add(database: Database, pull: Issue, reviewer: Account | None, state: str, *
 
 
 def official(database: Database, pull: Issue, rule: ProtectionRule | None = None) -> OfficialReviews:
-    """Ask which reviews count."""
+    """Return the reviews that count."""
     with database.read() as connection:
         return reviews.official_reviews(connection, pull, head=HEAD, rule=rule)
 
@@ -61,7 +61,7 @@ def official(database: Database, pull: Issue, rule: ProtectionRule | None = None
 def test_only_official_reviews_that_were_not_dismissed_count(
     database: Database, pull: Issue, ada: Account
 ) -> None:
-    """Approvals, rejections and requests are told apart; pending reviews and comments are neither."""
+    """Approvals, rejections and requests are counted apart, and comments are not counted."""
     bob, cid, dan, eve, fay = make_people(database, "bob", "cid", "dan", "eve", "fay")
     organization = make_organization(database, "crew", ada)
     make_team(database, organization, "hands", [bob])
@@ -81,7 +81,7 @@ def test_only_official_reviews_that_were_not_dismissed_count(
 
 
 def test_a_rule_may_ask_for_approvals_of_the_head(database: Database, pull: Issue) -> None:
-    """Stale rejections count all the same."""
+    """A rule can ignore approvals of an older head, but rejections of it still count."""
     bob, cid, dan = make_people(database, "bob", "cid", "dan")
     add(database, pull, bob, "APPROVED", commit_id=OLD)
     add(database, pull, cid, "APPROVED")
@@ -94,7 +94,7 @@ def test_a_rule_may_ask_for_approvals_of_the_head(database: Database, pull: Issu
 
 
 def test_an_allowlist_counts_its_current_users(database: Database, pull: Issue, ada: Account) -> None:
-    """By name or by team."""
+    """Approvals count when the allowlist names the user or their team, or when the allowlist is disabled."""
     bob, cid, dan = make_people(database, "bob", "cid", "dan")
     organization = make_organization(database, "crew", ada)
     make_team(database, organization, "hands", [bob])
@@ -108,7 +108,7 @@ def test_an_allowlist_counts_its_current_users(database: Database, pull: Issue, 
 
 
 def test_the_last_decision_of_a_reviewer_is_theirs(database: Database, pull: Issue) -> None:
-    """A comment after it changes nothing; of another head it may not count."""
+    """A later comment does not change a decision, and approvals of another head can be left out."""
     bob, cid, dan = make_people(database, "bob", "cid", "dan")
     add(database, pull, bob, "REQUEST_CHANGES")
     add(database, pull, bob, "APPROVED", is_official=False)
@@ -122,7 +122,7 @@ def test_the_last_decision_of_a_reviewer_is_theirs(database: Database, pull: Iss
 
 
 def test_a_pending_review_is_visible_to_its_author_only(database: Database, pull: Issue) -> None:
-    """Neither in the list nor by its id; pages count what is seen."""
+    """Other viewers neither find a pending review by its id nor have it in their list and total."""
     bob, cid = make_people(database, "bob", "cid")
     secret = add(database, pull, bob, "PENDING")
     posted_review = add(database, pull, cid, "COMMENT")
@@ -138,7 +138,7 @@ def test_a_pending_review_is_visible_to_its_author_only(database: Database, pull
 
 
 def test_official_reviewers_are_those_on_the_list_or_writers(database: Database, ada: Account) -> None:
-    """A list replaces write access."""
+    """Users with write access are official reviewers, unless an allowlist replaces them."""
     home = make_repository(database, ada)
     bob, cid, dan = make_people(database, "bob", "cid", "dan")
     let_in(database, home, bob, WRITE)
@@ -152,14 +152,14 @@ def test_official_reviewers_are_those_on_the_list_or_writers(database: Database,
 
 
 def readers(database: Database, repository: Repository) -> set[str]:
-    """Return who may be asked for a review."""
+    """Return the users of whom a review can be requested."""
     with database.read() as connection:
         return set(connection.execute(select(users.c.name).where(reviews.may_review(repository))).scalars())
 
 
 @pytest.mark.usefixtures("ada")
 def test_reviews_can_be_requested_of_users_who_may_read(database: Database) -> None:
-    """The condition in SQL decides as `access.py` does, where pull requests are enabled."""
+    """The SQL condition selects the same users as `access.py`, where pull requests are enabled."""
     repositories = [repository for repository in every_role(database) if repository.has_pulls]
     with database.read() as connection:
         ids = connection.execute(select(users.c.id).where(~users.c.is_organization)).scalars().all()
@@ -174,7 +174,7 @@ def test_reviews_can_be_requested_of_users_who_may_read(database: Database) -> N
 
 
 def test_a_transaction_sees_its_own_review_requests(database: Database, ada: Account) -> None:
-    """Also one of the raw driver, in which the payload of a push to the head branch is rendered."""
+    """A transaction of the raw driver reads the same requests and comment counts as the database outside."""
     fleet = make_organization(database, "fleet", ada)
     make_team(database, fleet, "crew", [ada])
     with database.read() as connection:

@@ -1,4 +1,4 @@
-"""Browsers that are logged in."""
+"""Sessions of browsers in the database."""
 
 from sqlalchemy import text
 
@@ -10,7 +10,7 @@ DAY = 86_400
 
 
 def test_a_token_identifies_its_user_until_it_expires(database: Database) -> None:
-    """It works up to the last second and not after."""
+    """A session is valid until the last second before its expiry and not after."""
     admin = accounts.find_user(database, "admin")
     token = sessions.start_session(database, admin, days=2, now=1000)
     user = sessions.user_of(database, token, now=1000 + 2 * DAY - 1)
@@ -20,12 +20,12 @@ def test_a_token_identifies_its_user_until_it_expires(database: Database) -> Non
 
 
 def test_an_unknown_token_identifies_no_user(database: Database) -> None:
-    """Guessing does not help."""
+    """A guessed token of a session returns no user."""
     assert sessions.user_of(database, Secret("guess")) is None
 
 
 def test_ending_a_session_ends_only_that_one(database: Database) -> None:
-    """Other browsers stay logged in."""
+    """Ending a session leaves the user's other sessions valid."""
     admin = accounts.find_user(database, "admin")
     phone, desk = (sessions.start_session(database, admin, days=1) for _ in range(2))
     sessions.end_session(database, phone)
@@ -34,7 +34,7 @@ def test_ending_a_session_ends_only_that_one(database: Database) -> None:
 
 
 def test_expired_sessions_are_deleted(database: Database) -> None:
-    """The table does not grow for ever."""
+    """Starting a session deletes expired ones, so that the table does not grow."""
     admin = accounts.find_user(database, "admin")
     sessions.start_session(database, admin, days=1, now=0)
     sessions.start_session(database, admin, days=1, now=2 * DAY)
@@ -43,14 +43,14 @@ def test_expired_sessions_are_deleted(database: Database) -> None:
 
 
 def test_the_database_does_not_hold_the_token(database: Database) -> None:
-    """Whoever reads the table cannot log in with what it holds."""
+    """The database has a hash of a session's token and not the token, so a reader cannot log in with it."""
     token = sessions.start_session(database, accounts.find_user(database, "admin"), days=1)
     with database.read() as connection:
         assert connection.execute(text("SELECT token_hash FROM sessions")).scalar_one() != token.reveal()
 
 
 def test_people_recognise_their_browsers_and_log_them_out(database: Database) -> None:
-    """By when and where they were seen; nobody ends another's, and a key tells nothing of the token."""
+    """Sessions are listed with time and address, and users can end only their own."""
     admin = accounts.find_user(database, "admin")
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"))
     phone = sessions.start_session(
@@ -76,7 +76,7 @@ def test_people_recognise_their_browsers_and_log_them_out(database: Database) ->
 
 
 def test_a_new_password_can_leave_one_browser_logged_in(database: Database) -> None:
-    """The one that asked for it."""
+    """A change of the password keeps the session that requested it and ends the others."""
     admin = accounts.find_user(database, "admin")
     here, there = (sessions.start_session(database, admin, days=1) for _ in range(2))
     accounts.set_password(database, "admin", Secret("another-password"), kept_session=sessions.hashed(here))

@@ -17,7 +17,7 @@ def ada(database: Database) -> Account:
 
 
 def test_a_fingerprint_is_unique_among_users_and_repositories(database: Database, ada: Account) -> None:
-    """A key tells who connects."""
+    """A key identifies who connects, so neither a user nor a repository can add it twice."""
     repository = make_repository(database, ada)
     key = ssh_keys.create_key(database, ada, title="a", content="ssh-ed25519 A", fingerprint="SHA256:a")
     for owner in (ada, repository):
@@ -28,7 +28,7 @@ def test_a_fingerprint_is_unique_among_users_and_repositories(database: Database
 
 
 def test_keys_go_with_their_owner(database: Database, ada: Account) -> None:
-    """Nobody can connect with the key of a deleted account."""
+    """The SSH keys of a deleted user are deleted, and none can be added."""
     ssh_keys.create_key(database, ada, title="a", content="ssh-ed25519 A", fingerprint="SHA256:a")
     accounts_before = ssh_keys.keys_of(database, ada, skip=0, limit=10)[1]
     with database.write() as connection:
@@ -39,7 +39,7 @@ def test_keys_go_with_their_owner(database: Database, ada: Account) -> None:
 
 
 def test_the_last_use_is_written_in_batches(database: Database, ada: Account) -> None:
-    """A key that is gone meanwhile does not matter."""
+    """A batch sets the time of the last use, and skips a key that was deleted meanwhile."""
     key = ssh_keys.create_key(database, ada, title="a", content="ssh-ed25519 A", fingerprint="SHA256:a")
     ssh_keys.note_use(database, {key.id: 1234, 999: 5})
     assert ssh_keys.find_key(database, ada, key.id).last_used_at == 1234
@@ -49,7 +49,7 @@ def test_the_last_use_is_written_in_batches(database: Database, ada: Account) ->
 
 
 def test_the_first_host_keys_stay(database: Database) -> None:
-    """Machines that start at once end up with the same keys."""
+    """A host key of a type that is stored already is not replaced, so that all machines use the same keys."""
     ssh_keys.add_host_keys(database, [("ssh-ed25519", "first"), ("ecdsa", "first")])
     ssh_keys.add_host_keys(database, [("ssh-ed25519", "second"), ("rsa", "second")])
     assert ssh_keys.host_keys(database) == {"ecdsa": "first", "rsa": "second", "ssh-ed25519": "first"}

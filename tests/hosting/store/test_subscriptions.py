@@ -12,7 +12,7 @@ from tests.hosting.repository_helpers import make_repository
 
 
 def test_the_counter_is_that_of_the_rows(database: Database) -> None:
-    """Also when the same user adds and removes a star at once, several times."""
+    """The count of stars equals the rows after one user has added and removed a star concurrently."""
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"))
     repository = make_repository(database, ada)
 
@@ -26,18 +26,20 @@ def test_the_counter_is_that_of_the_rows(database: Database) -> None:
     assert repositories.repository_by_id(database, repository.id).star_count == int(is_there)
 
 
-def test_a_deleted_repository_cannot_be_starred(database: Database) -> None:
-    """Whoever does it is told."""
+def test_a_deleted_repository_cannot_be_starred_or_watched(database: Database) -> None:
+    """The error says that the repository was deleted meanwhile."""
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"))
     repository = make_repository(database, ada)
     with database.write() as connection:
         connection.exec_driver_sql(f"DELETE FROM repositories WHERE id = {repository.id}")
-    with pytest.raises(GoneMeanwhile):
-        subscriptions.add(database, "watch", repository, ada)
+    kinds: tuple[subscriptions.Kind, ...] = ("star", "watch")
+    for kind in kinds:
+        with pytest.raises(GoneMeanwhile):
+            subscriptions.add(database, kind, repository, ada)
 
 
 def test_the_choices_of_a_user_take_one_query(database: Database) -> None:
-    """For both kinds; others chose nothing."""
+    """The choices of a user are the kinds they added, and those of another user are not among them."""
     ada, eve = (accounts.create_user(database, name, Secret("a-password-for-tests")) for name in ("ada", "eve"))
     repository = make_repository(database, ada)
     subscriptions.remove(database, "watch", repository, ada)

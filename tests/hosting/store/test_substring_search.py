@@ -1,4 +1,4 @@
-"""Substring search finds what `LIKE` finds, by index, and stays current."""
+"""Substring search by index, compared with `LIKE`."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -33,7 +33,7 @@ def in_rows(database: Database, match: SubstringMatch) -> set[int]:
 
 
 def in_list(database: Database, match: SubstringMatch, monkeypatch: pytest.MonkeyPatch) -> set[int]:
-    """Return the repositories of a list; it is the same where there are too many candidates, in each order."""
+    """Return the repositories of a list, after comparing all orders and limits of candidates."""
     pages = []
     for most in (substring_search.MOST_CANDIDATES, 0):
         monkeypatch.setattr(substring_search, "MOST_CANDIDATES", most)
@@ -49,7 +49,7 @@ def in_list(database: Database, match: SubstringMatch, monkeypatch: pytest.Monke
 
 
 def candidates_of(database: Database, match: SubstringMatch) -> set[int]:
-    """Return what the index yields."""
+    """Return the ids that the index yields."""
     with database.read() as connection:
         return {number for query in match.candidates for number in connection.execute(query).scalars()}
 
@@ -67,7 +67,7 @@ def matches_of(needle: str, database: Database) -> list[SubstringMatch]:
 
 
 def set_texts(connection: Connection, repository: Repository, name: str, description: str) -> None:
-    """Give a repository texts that its form would refuse: the search must not rely on that."""
+    """Give a repository texts that the API would refuse, as the search must not rely on that."""
     changed = update(repository_table).where(repository_table.c.id == repository.id)
     connection.execute(
         changed.values(folded_name=name.casefold(), description=description, topics=f'["{description}"]')
@@ -85,7 +85,7 @@ def test_the_index_finds_what_like_finds(
     named: list[tuple[str, str]],
     needle: str,
 ) -> None:
-    """For names, descriptions, topics and owners, with texts of any length and any characters."""
+    """The index finds random substrings of names, descriptions, topics and owners as `LIKE` does."""
     created_repositories = [make_repository(database, ada, f"made-{number}") for number in range(3)]
     try:
         with database.write() as connection:
@@ -128,7 +128,7 @@ def by_name(database: Database, wanted: str) -> list[str]:
 
 
 def test_the_index_follows_a_repository(database: Database, ada: Account) -> None:
-    """From when it is made, through a new name, description and owner, until it is deleted."""
+    """A repository is found by its current name, description and owner, and not after its deletion."""
     sqlite = database.is_sqlite
     boats = make_repository(database, ada, "Fishing-Boats")
     assert [by_name(database, wanted) for wanted in ("G-B", "fishing-boats", "ts", "z")] == [
@@ -158,7 +158,7 @@ def test_the_index_follows_a_repository(database: Database, ada: Account) -> Non
 
 
 def test_the_index_follows_an_account(database: Database) -> None:
-    """And what goes with an account that is deleted."""
+    """An account is found by its current full name; a deleted one and its repositories are not found."""
 
     def found(wanted: str) -> list[str]:
         listed, total = accounts.search_accounts(
@@ -178,7 +178,7 @@ def test_the_index_follows_an_account(database: Database) -> None:
 
 
 def test_an_update_of_something_else_leaves_the_index_alone(database: Database, repository: Repository) -> None:
-    """A push changes the row of its repository, and must not write the index."""
+    """An update of other columns, as after a push, does not write the index."""
     with database.write() as connection:
         before = connection.execute(text(CHANGES[database.is_sqlite])).scalar_one()
         repositories.change_repository(connection, repository, size=7, description=repository.description)
@@ -197,7 +197,7 @@ CHANGES = {
 
 
 def test_private_repositories_are_candidates_but_not_found(database: Database, ada: Account) -> None:
-    """The index has them; who may see them is decided by the conditions of the list, for its total too."""
+    """The index has private repositories, and the conditions of the list hide them, in the total too."""
     make_repository(database, ada, "open-sea")
     make_repository(database, ada, "deep-sea", is_private=True)
     match = repositories.name_contains("sea", sqlite=database.is_sqlite)
@@ -210,7 +210,7 @@ def test_private_repositories_are_candidates_but_not_found(database: Database, a
 def test_a_text_that_few_rows_have_is_looked_up(
     database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages are cut from all of them; with more than the most, the list is read in its order."""
+    """With few candidates all are looked up and paged; with more the list is read in its order."""
     monkeypatch.setattr(substring_search, "MOST_CANDIDATES", 6)
     for number in range(8):
         make_repository(database, ada, f"{'rare' if number < 5 else 'other'}-{number}")
@@ -228,7 +228,7 @@ def test_a_text_that_few_rows_have_is_looked_up(
 
 
 def test_several_texts_narrow_together(database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One with few candidates is enough."""
+    """Of several texts one with few candidates suffices to use the index."""
     monkeypatch.setattr(substring_search, "MOST_CANDIDATES", 3)
     for number in range(5):
         make_repository(database, ada, f"boat-{number}")
@@ -241,7 +241,7 @@ def test_several_texts_narrow_together(database: Database, ada: Account, monkeyp
 
 
 def test_a_long_text_costs_no_more(database: Database, ada: Account) -> None:
-    """Its beginning is looked up, and all of it is compared."""
+    """Only the beginning of a long text is looked up in the index, and the whole text is compared."""
     make_repository(database, ada, "a" * 100)
     assert by_name(database, "a" * 100) == [f"admin/{'a' * 100}"]
     match = repositories.name_contains("a" * 20_000, sqlite=database.is_sqlite)
@@ -250,7 +250,7 @@ def test_a_long_text_costs_no_more(database: Database, ada: Account) -> None:
 
 @pytest.mark.parametrize("wanted", ["rare", "ra", "r"])
 def test_candidates_are_read_by_index(database: Database, wanted: str) -> None:
-    """PostgreSQL is told to do so, as it would not in a small table."""
+    """The query plans use the trigram index, with other scans disabled on PostgreSQL."""
     sqlite = database.is_sqlite
     with database.read() as connection:
         for setting in ("seqscan", "indexscan", "indexonlyscan") if not sqlite else ():
@@ -264,7 +264,7 @@ def test_candidates_are_read_by_index(database: Database, wanted: str) -> None:
 
 
 def test_rows_from_before_the_index_are_found(empty_database: Database) -> None:
-    """The migration fills the index."""
+    """The migration fills the index with existing repositories and users."""
     migrate.upgrade(empty_database, to="0028")
     ada = accounts.create_user(empty_database, "ada", Secret("long enough"), full_name="Ada Lovelace")
     with empty_database.write() as connection:

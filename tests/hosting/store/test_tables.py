@@ -1,10 +1,10 @@
-"""The tables' names follow one convention, so that migrations can name what they change."""
+"""Names of constraints and indexes."""
 
 from holdfast.hosting.store.tables import metadata
 
 
 def test_every_constraint_and_index_has_a_name() -> None:
-    """A constraint without a name cannot be dropped portably."""
+    """Primary keys and indexes have names, without which they could not be dropped portably."""
     for table in metadata.sorted_tables:
         assert table.primary_key.name == f"pk_{table.name}"
         for index in table.indexes:

@@ -1,4 +1,4 @@
-"""Teams keep what they were given."""
+"""Teams in the database."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def guild(database: Database) -> Account:
 
 
 def test_a_team_is_stored_with_its_units(database: Database, guild: Account) -> None:
-    """With modes in units, its own mode is the least of those that are more than none."""
+    """The mode of a team with modes in units is the lowest of those that are more than none."""
     team = teams.create_team(
         database, guild, NewTeam(name="One", mode=2, units={"repo.code": 2, "repo.wiki": 0, "repo.issues": 1})
     )
@@ -25,7 +25,7 @@ def test_a_team_is_stored_with_its_units(database: Database, guild: Account) -> 
 
 
 def test_a_team_that_looks_after_repositories_has_no_modes_in_units(database: Database, guild: Account) -> None:
-    """And one that only has units never looks after a repository."""
+    """A team in admin mode has no units, and admin mode in a unit gives write mode at most."""
     admins = teams.create_team(database, guild, NewTeam(name="admins", mode=3, units={"repo.code": 1}))
     assert (admins.mode, dict(admins.units)) == (3, {})
     clerks = teams.create_team(database, guild, NewTeam(name="clerks", mode=1, units={"repo.code": 3}))
@@ -33,7 +33,7 @@ def test_a_team_that_looks_after_repositories_has_no_modes_in_units(database: Da
 
 
 def test_names_differ_by_more_than_case(database: Database, guild: Account) -> None:
-    """Also when one is renamed; other organizations have names of their own."""
+    """A team cannot be created or renamed with a name of its organization in another case."""
     team = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
     with pytest.raises(TeamTaken, match="already exists"):
         teams.create_team(database, guild, NewTeam(name="ONE", mode=1, units={}))
@@ -46,7 +46,7 @@ def test_names_differ_by_more_than_case(database: Database, guild: Account) -> N
 
 
 def test_a_deleted_team_is_not_found(database: Database, guild: Account) -> None:
-    """Whatever was looked up a moment before."""
+    """A deleted team can be neither found, changed nor joined, also with an object that was read before."""
     admin = accounts.find_user(database, "admin")
     team = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
     teams.delete_team(database, team)
@@ -64,7 +64,7 @@ def test_a_deleted_team_is_not_found(database: Database, guild: Account) -> None
 
 
 def test_the_owners_cannot_be_deleted(database: Database, guild: Account) -> None:
-    """An organization without them would be nobody's."""
+    """The owners' team cannot be deleted, as the organization would have no owner."""
     (owners,), _ = teams.teams_of_organization(database, guild, skip=0, limit=1)
     with pytest.raises(OwnersStay):
         teams.delete_team(database, owners)

@@ -9,7 +9,7 @@ from holdfast.secret import Secret
 
 
 def test_the_value_of_a_token_is_not_stored(database: Database) -> None:
-    """Whoever reads the table cannot log in with it."""
+    """The tokens table does not contain the value of a token, so a reader cannot log in with it."""
     admin = accounts.find_user(database, "admin")
     token, value = tokens.create_token(database, admin, "laptop", ("read:user", "write:issue"))
     assert tokens.holder_of(database, value) == (admin, token)
@@ -21,7 +21,7 @@ def test_the_value_of_a_token_is_not_stored(database: Database) -> None:
 
 
 def test_a_token_is_found_by_number_or_name(database: Database) -> None:
-    """A name that is a number is found when no number is."""
+    """A numeric name is found when no token has that id."""
     admin = accounts.find_user(database, "admin")
     first, _ = tokens.create_token(database, admin, "laptop", ("all",))
     second, _ = tokens.create_token(database, admin, "4711", ("all",))
@@ -36,7 +36,7 @@ def test_a_token_is_found_by_number_or_name(database: Database) -> None:
 
 
 def test_a_deleted_token_and_a_changed_account_count_at_once(database: Database) -> None:
-    """The holder of a token is cached, but never longer than until the next change."""
+    """The cached holder of a token is read again after a change of the user or the token."""
     admin = accounts.find_user(database, "admin")
     token, value = tokens.create_token(database, admin, "laptop", ("all",))
     assert tokens.holder_of(database, value) == (admin, token)

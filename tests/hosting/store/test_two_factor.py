@@ -1,4 +1,4 @@
-"""Secrets and recovery codes in the database."""
+"""Two-factor secrets and recovery codes in the database."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,7 +21,7 @@ def enable(database: Database, user: Account) -> None:
 
 
 def test_a_secret_is_pending_until_it_is_confirmed(database: Database, ada: Account) -> None:
-    """A pending one can be replaced, and then the first cannot be confirmed; a confirmed one stays."""
+    """Only the newest pending secret can be confirmed, and a confirmed one cannot be replaced."""
     assert two_factor.find(database, ada) is None
     assert two_factor.start(database, ada, "first", now=100)
     assert two_factor.start(database, ada, "second", now=200)
@@ -38,7 +38,7 @@ def test_a_secret_is_pending_until_it_is_confirmed(database: Database, ada: Acco
 
 
 def test_a_time_step_is_used_once(database: Database, ada: Account) -> None:
-    """Also when several try at once; earlier ones are void, and so is any before the secret is confirmed."""
+    """A time step is accepted once, also concurrently; earlier steps and an unconfirmed secret are refused."""
     two_factor.start(database, ada, "sealed")
     assert not two_factor.use_step(database, ada, 5)
     two_factor.confirm(database, ada, "sealed", 5, CODES)
@@ -50,7 +50,7 @@ def test_a_time_step_is_used_once(database: Database, ada: Account) -> None:
 
 
 def test_a_recovery_code_is_used_once_by_its_user(database: Database, ada: Account) -> None:
-    """Also when several try at once; the database has only its hash."""
+    """A recovery code is accepted once, also concurrently, and only its hash is stored."""
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     enable(database, ada)
     assert not two_factor.use_code(database, eve, CODES[0])
@@ -68,7 +68,7 @@ def test_a_recovery_code_is_used_once_by_its_user(database: Database, ada: Accou
 def test_secrets_and_codes_are_deleted_with_two_factor_authentication_or_the_user(
     database: Database, ada: Account
 ) -> None:
-    """Whether it was enabled is told; other users keep theirs."""
+    """Removing returns whether two-factor authentication was enabled, and other users keep theirs."""
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     assert not two_factor.remove(database, ada)
     two_factor.start(database, ada, "sealed")

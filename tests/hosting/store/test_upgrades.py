@@ -1,4 +1,4 @@
-"""A database of every schema since the seventh, with rows in every table, is migrated with what is in it."""
+"""Upgrades from every schema since the seventh, with rows in every table."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def rows_of(connection: Connection, table: Table) -> list[dict[str, Any]]:
 @pytest.mark.long
 @pytest.mark.parametrize("start", EARLIER)
 def test_rows_of_every_schema_survive_the_upgrade(empty_database: Database, start: str) -> None:
-    """Rows are made at the first schema, at the start, and looked for in the newest by the columns both have."""
+    """Rows added at the first and at an earlier schema have the same values in the newest one."""
     migrate.upgrade(empty_database, to=FIRST)
     with empty_database.write() as connection:
         rows = fill(connection, {})

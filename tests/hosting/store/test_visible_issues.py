@@ -1,4 +1,4 @@
-"""Issues as somebody sees them agree with what access.py decides."""
+"""Visibility of issues in SQL, compared with the decisions of `access.py`."""
 
 from holdfast.hosting import access
 from holdfast.hosting.store import visible_issues
@@ -11,7 +11,7 @@ from tests.hosting.repository_helpers import access_for, every_role
 
 
 def test_everybody_may_read_what_access_lets_them(database: Database) -> None:
-    """Every role, in every kind of repository, for issues and for pull requests, in one list of blockers."""
+    """Each user may read those blockers of an issue that `access` allows, with every role and repository."""
     repositories = every_role(database)
     issues, total = list_issues(database, [], Filter(), skip=0, limit=1000)
     first, *others = sorted(issues, key=lambda issue: issue.id)

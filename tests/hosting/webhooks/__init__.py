@@ -1,1 +1,1 @@
-"""Tests of what webhooks send, and how."""
+"""Tests of webhooks."""

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of webhooks."""
+"""Fixtures of the webhook tests."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Helpers of webhook tests: recorded events, payloads and webhooks."""
+"""Helpers that read events and payloads, and create webhooks and deliveries."""
 
 import json
 from typing import Any

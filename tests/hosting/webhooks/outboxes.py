@@ -1,4 +1,4 @@
-"""An outbox for tests of deliveries: hooks, recorded events and a running deliverer."""
+"""An outbox for delivery tests: webhooks, recorded events and a running deliverer."""
 
 import asyncio
 import threading
@@ -52,7 +52,7 @@ class Outbox:
         self._made = 0
 
     def hook(self, url: str, **columns: object) -> int:
-        """Make an active hook that is told of everything."""
+        """Make an active hook of the whole service."""
         row: dict[str, object] = {
             "scope": "system",
             "url": url,
@@ -66,7 +66,7 @@ class Outbox:
         return made
 
     def record_events(self, to: Sequence[int], times: int = 1, *, kind: str = "push") -> None:
-        """Let something happen that hooks are told of, several times in one transaction."""
+        """Record events in one transaction, and queue their deliveries for hooks."""
         now = int(time.time())
         with self.database.write() as connection:
             for _ in range(times):
@@ -82,17 +82,17 @@ class Outbox:
             return list(connection.execute(chosen if hook is None else chosen.where(deliveries.c.hook_id == hook)))
 
     def states(self, hook: int | None = None) -> list[str]:
-        """Return how the deliveries stand."""
+        """Return the states of the deliveries."""
         return [row.state for row in self.rows(hook)]
 
     def waiting(self) -> int:
-        """Count what waits."""
+        """Count the waiting deliveries."""
         with self.database.read() as connection:
             chosen = select(func.count()).select_from(deliveries).where(deliveries.c.state == "waiting")
             return connection.execute(chosen).scalar_one()
 
     def drained(self, seconds: float = 20) -> None:
-        """Wait until nothing waits any more."""
+        """Wait until no delivery is waiting."""
         wait_for(lambda: self.waiting() == 0, seconds)
 
     def one_hook(self, hook: int) -> Any:
@@ -106,7 +106,7 @@ class Outbox:
             connection.execute(update(hooks).where(hooks.c.id == hook).values(**columns))
 
     def tried(self, hook: int, times: int) -> None:
-        """Wait until the first delivery of a hook has been tried so often and the hook is nobody's."""
+        """Wait until the first delivery of a hook has a number of attempts and the hook is released."""
         wait_for(lambda: self.rows(hook)[0].tries == times and self.one_hook(hook).holder == "")
 
     def make_retries_due(self) -> None:

@@ -1,4 +1,4 @@
-"""Receivers of webhooks on loopback: real sockets, and whatever behaviour a test wants."""
+"""Webhook receivers on loopback with scripted responses."""
 
 import socket
 import socketserver
@@ -14,7 +14,7 @@ __all__ = ["OK", "Receiver", "Script", "Seen", "answer", "receiving"]
 
 @dataclass(frozen=True)
 class Seen:
-    """A request as a receiver saw it; header names are in lower case."""
+    """A received request; header names are in lower case."""
 
     method: str
     path: str
@@ -27,7 +27,7 @@ Script = Callable[[Seen, socket.socket], bool]
 
 
 def answer(status: int = 200, body: bytes = b"", **headers: str) -> Script:
-    """Make a script that gives one answer; an underscore in a header's name is a hyphen."""
+    """Make a script that sends one response; an underscore in a header's name is a hyphen."""
     lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     whole = "\r\n".join([*lines, "", ""]).encode() + body
@@ -44,7 +44,7 @@ OK = answer()
 
 @dataclass
 class Receiver:
-    """A receiver that runs; `script` is what it does with the next request."""
+    """A running receiver; `script` answers the next request."""
 
     port: int
     script: Script = OK
@@ -55,12 +55,12 @@ class Receiver:
     """Set when the test is over, so that whoever hangs can end."""
 
     def url(self, path: str = "/hook", *, host: str = "127.0.0.1", scheme: str = "http") -> str:
-        """Return an address it is reached at."""
+        """Return a URL of the receiver."""
         return f"{scheme}://{host}:{self.port}{path}"
 
 
 def read_request(stream: BufferedIOBase) -> Seen | None:
-    """Read one request; nothing when the sender is gone."""
+    """Read one request, or None when the sender has disconnected."""
     first = stream.readline()
     if not first.strip():
         return None
@@ -99,7 +99,7 @@ def receiving(script: Script = OK, *, tls: ssl.SSLContext | None = None, port: i
             return (end if tls is None else tls.wrap_socket(end, server_side=True)), address
 
         def handle_error(self, request: object, client_address: object) -> None:
-            """Say nothing of senders that hang up."""
+            """Ignore errors of senders that hang up."""
 
     with Server(("127.0.0.1", port), Handler) as server:
         receiver = Receiver(server.server_address[1], script)

@@ -1,4 +1,4 @@
-"""Which addresses are public, and what the setting allows."""
+"""Classification of IP addresses, and the setting of allowed hosts."""
 
 import ipaddress
 
@@ -61,7 +61,7 @@ OUTWARDS = ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.25
 
 @pytest.mark.parametrize(("text", "kind"), INWARDS)
 def test_internal_addresses_are_recognized_by_their_kind(text: str, kind: str) -> None:
-    """And by default nothing is sent there."""
+    """An internal address has its kind, and is allowed by `*` but not by `external`."""
     address = ipaddress.ip_address(text)
     assert kind_of(address) == kind
     assert not AllowedHosts.parse("external").allows("x.example.org", address)
@@ -70,7 +70,7 @@ def test_internal_addresses_are_recognized_by_their_kind(text: str, kind: str) -
 
 @pytest.mark.parametrize("text", OUTWARDS)
 def test_the_public_internet_may_be_called(text: str) -> None:
-    """By default, and not where only others are named."""
+    """A public address is allowed by `external`, and not where only other kinds are allowed."""
     address = ipaddress.ip_address(text)
     assert kind_of(address) == "public"
     assert AllowedHosts.parse("external").allows("x.example.org", address)
@@ -81,7 +81,7 @@ def test_the_public_internet_may_be_called(text: str) -> None:
 def test_nothing_is_public_that_python_takes_for_internal(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
-    """Our list is at least as strict as the library's, whatever its version."""
+    """No address is public that Python's `ipaddress` classifies as internal."""
     if kind_of(address) == "public":
         words = ("private", "loopback", "link_local", "multicast", "reserved", "unspecified")
         assert not any(getattr(address, f"is_{word}") for word in words)
@@ -89,12 +89,12 @@ def test_nothing_is_public_that_python_takes_for_internal(
 
 @given(st.ip_addresses(v=4), st.sampled_from(["::ffff:{}", "64:ff9b::{}", "::{}"]))
 def test_no_ipv4_address_hides_in_ipv6(address: ipaddress.IPv4Address, form: str) -> None:
-    """Whatever IPv4 address it is."""
+    """No IPv4 address embedded in an IPv6 address counts as public."""
     assert kind_of(ipaddress.ip_address(form.format(address))) != "public"
 
 
 def test_the_setting_names_kinds_networks_and_hosts() -> None:
-    """A host that matches a pattern may be wherever it wants."""
+    """The setting allows kinds, networks and host patterns; a matching host may have any address."""
     allowed = AllowedHosts.parse(" external, 10.1.0.0/16 ,fd00::5, *.internal.example.org ")
     inside = ipaddress.ip_address("192.168.0.9")
     assert allowed.allows("ci.internal.example.org", inside)
@@ -106,7 +106,7 @@ def test_the_setting_names_kinds_networks_and_hosts() -> None:
 
 
 def test_a_refusal_says_what_was_refused_and_what_would_allow_it() -> None:
-    """The address by its name, and the setting."""
+    """The message has the host, its address and kind, and the setting's values that allow it."""
     assert refusal("ci.example.org", [ipaddress.ip_address("10.0.0.1")]) == (
         "webhooks may not be sent to ci.example.org, which is 10.0.0.1 (private); "
         "the setting webhook_allowed_hosts would allow it with private or 10.0.0.1 or ci.example.org"

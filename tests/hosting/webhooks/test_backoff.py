@@ -1,4 +1,4 @@
-"""How long to wait before the next try."""
+"""Backoff between delivery attempts."""
 
 import random
 from itertools import pairwise
@@ -9,7 +9,7 @@ from holdfast.hosting.webhooks.backoff import retry_delay
 
 
 def test_eight_tries_take_about_a_day() -> None:
-    """The pauses grow from seconds to hours."""
+    """Seven delays grow from about ten seconds to hours, and are together about a day."""
     middle = [sum(retry_delay(tries) for _ in range(200)) / 200 for tries in range(1, 8)]
     assert 20 * 3600 < sum(middle) < 28 * 3600
     assert 8 < middle[0] < 12
@@ -17,14 +17,14 @@ def test_eight_tries_take_about_a_day() -> None:
 
 
 def test_retries_are_spread_over_time() -> None:
-    """Pauses differ by chance, and not by much."""
+    """Delays after the same number of attempts differ randomly by less than 40 percent."""
     pauses = {retry_delay(3, source=random.Random(seed)) for seed in range(50)}
     assert len(pauses) == 50
     assert max(pauses) / min(pauses) < 1.4
 
 
 def test_a_pause_never_grows_beyond_a_day() -> None:
-    """However many tries there are."""
+    """The delay after a thousand attempts is less than a day."""
     assert retry_delay(1000) < 86_400
 
 
@@ -43,5 +43,5 @@ def test_a_pause_never_grows_beyond_a_day() -> None:
     ],
 )
 def test_a_receiver_may_ask_for_more_time(wish: str, least: int) -> None:
-    """Up to an hour; what is no number of seconds is not heard."""
+    """Retry-After is respected up to an hour, and ignored when it is no number of seconds."""
     assert max(8.5, least) <= retry_delay(1, retry_after=wish) <= max(11.5, least)

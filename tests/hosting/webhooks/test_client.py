@@ -1,4 +1,4 @@
-"""Sending: to addresses that were looked at, and to no others."""
+"""The webhook client: address checks, redirects, timeouts and limits of responses."""
 
 import asyncio
 import ipaddress
@@ -24,7 +24,7 @@ SIGNED = {"Content-Type": "application/json", "Authorization": "Bearer t", "X-Hu
 
 
 def resolving(**names: str) -> Callable[[str, int], Awaitable[list[Address]]]:
-    """Make names known, an underscore for each dot; several addresses are separated by spaces."""
+    """Make a resolver of host names, with underscores for dots; addresses are separated by spaces."""
 
     async def resolve(host: str, _port: int) -> list[Address]:
         result = names.get(host.replace(".", "_").replace("-", "_"), host)
@@ -41,7 +41,7 @@ def send(
     verify_tls: bool = True,
     tls: ssl.SSLContext | None = None,
 ) -> WebhookResponse:
-    """Send one request after the other with one client; return the last answer."""
+    """Send requests in turn with one client, and return the last response."""
 
     async def run() -> WebhookResponse:
         client = WebhookClient(
@@ -58,7 +58,7 @@ def send(
 
 
 def test_a_request_arrives_unchanged(receiver: Receiver) -> None:
-    """With its headers, its body, and who sends it."""
+    """The receiver gets the path, the headers and the body of the request, and a User-Agent of this service."""
     receiver.script = answer(201, b"thanks", X_Seen="yes")
     got = send(receiver.url("/a/b?c=d"))
     assert (got.status, got.body, got.header("x-seen"), got.cut) == (201, b"thanks", "yes", "")
@@ -70,7 +70,7 @@ def test_a_request_arrives_unchanged(receiver: Receiver) -> None:
 
 
 def test_a_connection_is_used_again(receiver: Receiver) -> None:
-    """And opened anew when the receiver has closed it meanwhile."""
+    """A connection is reused, and a new one is opened when the receiver has closed it."""
     send(*[receiver.url()] * 3)
     assert (len(receiver.seen), receiver.connections) == (3, 1)
 
@@ -88,14 +88,14 @@ def test_a_connection_is_used_again(receiver: Receiver) -> None:
     ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]"],
 )
 def test_no_spelling_of_this_machine_is_called_by_default(receiver: Receiver, host: str) -> None:
-    """Whatever the system makes of a name is looked at, not the name."""
+    """Every spelling of a loopback address is refused, as the resolved address is checked and not the name."""
     with pytest.raises(AddressRefused, match="webhook_allowed_hosts"):
         send(f"http://{host}:{receiver.port}/", allowed="external")
     assert receiver.connections == 0
 
 
 def test_a_name_of_an_internal_address_is_refused(receiver: Receiver) -> None:
-    """And the history will say which address it was."""
+    """A name that resolves to internal addresses is refused with an error that names them."""
     resolve = resolving(hooks_example_org="10.9.8.7 127.0.0.1")
     with pytest.raises(
         AddressRefused, match=r"hooks\.example\.org, which is 10\.9\.8\.7 \(private\), 127\.0\.0\.1"
@@ -105,7 +105,7 @@ def test_a_name_of_an_internal_address_is_refused(receiver: Receiver) -> None:
 
 
 def test_a_name_is_resolved_once_and_that_address_is_connected_to(receiver: Receiver) -> None:
-    """A name that points elsewhere a moment later gains nothing: there is no second look."""
+    """A name is not resolved again after its address was checked, so DNS rebinding has no effect."""
     asked = []
 
     async def rebinding(host: str, _port: int) -> list[Address]:
@@ -120,7 +120,7 @@ def test_a_name_is_resolved_once_and_that_address_is_connected_to(receiver: Rece
 
 
 def test_the_address_that_may_be_called_is_chosen_among_several(receiver: Receiver) -> None:
-    """And those that do not answer are passed over."""
+    """Of several addresses, those that are not allowed or do not answer are skipped."""
     resolve = resolving(x_org="10.0.0.1 127.0.0.9 127.0.0.1")
     assert send(f"http://x.org:{receiver.port}/", resolve=resolve).status == 200
 
@@ -137,7 +137,7 @@ def test_the_address_that_may_be_called_is_chosen_among_several(receiver: Receiv
 )
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_to_an_internal_address_is_refused(receiver: Receiver, place: str, status: int) -> None:
-    """Each hop is looked at like the first one."""
+    """The target of a redirect is checked like the first address, and gets no request."""
     receiver.script = answer(status, Location=place.format(port=receiver.port))
     resolve = resolving(inside_example_org="192.168.0.1", __1="::1")
     with pytest.raises(AddressRefused, match="webhook_allowed_hosts"):
@@ -149,7 +149,7 @@ def test_a_redirect_to_an_internal_address_is_refused(receiver: Receiver, place:
     ("status", "method"), [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")]
 )
 def test_a_redirect_is_followed_without_credentials(receiver: Receiver, status: int, method: str) -> None:
-    """Another origin learns neither the authorization nor the signature; the same one does."""
+    """Another origin gets neither the authorization nor the signature, and the same origin gets them."""
     with receiving() as other:
         receiver.script = answer(status, Location=other.url("/there"))
         assert send(receiver.url()).status == 200
@@ -168,7 +168,7 @@ def test_a_redirect_is_followed_without_credentials(receiver: Receiver, status: 
 
 
 def test_the_number_of_redirects_is_limited(receiver: Receiver) -> None:
-    """Five are followed; a redirect to nowhere is an answer like others."""
+    """Five redirects are followed, and a redirect without a location is a final answer."""
     receiver.script = answer(302, Location="/again")
     with pytest.raises(DeliveryFailed, match="more than 5 times"):
         send(receiver.url())
@@ -181,7 +181,7 @@ def test_the_number_of_redirects_is_limited(receiver: Receiver) -> None:
 
 
 def never_respond(_seen: Seen, end: socket.socket) -> bool:
-    """Say nothing until the sender has had enough."""
+    """Send nothing until the sender closes the connection."""
     end.recv(1)
     return False
 
@@ -197,7 +197,7 @@ def send_slowly(seen: Seen, end: socket.socket) -> bool:
 
 @pytest.mark.parametrize("script", [never_respond, send_slowly])
 def test_a_slow_receiver_times_out(receiver: Receiver, script: Callable[[Seen, socket.socket], bool]) -> None:
-    """The time is for everything together."""
+    """The timeout covers the whole request, also when single bytes keep arriving."""
     receiver.script = script
     began = time.monotonic()
     with pytest.raises(DeliveryFailed, match=r"longer than 0\.4 seconds"):
@@ -206,7 +206,7 @@ def test_a_slow_receiver_times_out(receiver: Receiver, script: Callable[[Seen, s
 
 
 def test_slow_redirects_time_out_together(receiver: Receiver) -> None:
-    """Each of them in time, all of them not."""
+    """The timeout covers all redirects together, although each is answered in time."""
 
     def slowly(seen: Seen, end: socket.socket) -> bool:
         time.sleep(0.2)
@@ -218,7 +218,7 @@ def test_slow_redirects_time_out_together(receiver: Receiver) -> None:
 
 
 def test_a_success_with_an_endless_body_is_a_success(receiver: Receiver) -> None:
-    """What came until then is kept."""
+    """The status counts although the body is not complete, and the received part is kept."""
 
     def talk(_seen: Seen, end: socket.socket) -> bool:
         end.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhel")
@@ -231,7 +231,7 @@ def test_a_success_with_an_endless_body_is_a_success(receiver: Receiver) -> None
 
 
 def test_the_first_64_kilobytes_of_an_answer_are_kept(receiver: Receiver) -> None:
-    """All of an answer that has as many; of a longer one it is said that there was more."""
+    """An answer of 64 KB is kept completely, and a longer one is marked as cut."""
     receiver.script = answer(200, b"x" * KEPT_BYTES)
     whole = send(receiver.url())
     assert (len(whole.body), whole.cut) == (KEPT_BYTES, "")
@@ -242,7 +242,7 @@ def test_the_first_64_kilobytes_of_an_answer_are_kept(receiver: Receiver) -> Non
 
 @pytest.mark.parametrize("status", [200, 302])
 def test_a_connection_is_closed_when_the_rest_of_an_answer_is_not_read(receiver: Receiver, status: int) -> None:
-    """At once, not when the service ends: a receiver that never ends its answer keeps no connection open."""
+    """The connection of an answer that is not read to its end is closed at once, not with the client."""
     closed = threading.Event()
     head = f"HTTP/1.1 {status} X\r\nLocation: /next\r\nContent-Length: {KEPT_BYTES * 9}\r\n\r\n"
 
@@ -269,7 +269,7 @@ def test_a_connection_is_closed_when_the_rest_of_an_answer_is_not_read(receiver:
 
 
 def test_a_proxy_is_for_the_hosts_of_the_settings_or_for_all() -> None:
-    """Patterns are separated by commas, and case does not count."""
+    """Host patterns are separated by commas and ignore case; without any the proxy is for all hosts."""
     some = proxy_for("http://proxy.example.org:3128", "*.Example.org, , hooks.test")
     hosts = ("a.example.org", "hooks.test", "example.com", "")
     assert [some.serves(host) for host in hosts] == [True, True, False, False]
@@ -278,7 +278,7 @@ def test_a_proxy_is_for_the_hosts_of_the_settings_or_for_all() -> None:
 
 
 def test_unknown_hosts_and_closed_ports_are_failures(receiver: Receiver) -> None:
-    """To be tried again, unlike addresses that are refused."""
+    """An unknown host and a closed port raise DeliveryFailed, which is retried, unlike a refused address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(DeliveryFailed, match=rf"no connection: 127\.0\.0\.1 port {port}: Connection refused"):
@@ -289,7 +289,7 @@ def test_unknown_hosts_and_closed_ports_are_failures(receiver: Receiver) -> None
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: b", "a\nb", "a\0b"])
 def test_a_header_cannot_bring_another_one(receiver: Receiver, value: str) -> None:
-    """What would end the line is refused before anything is sent."""
+    """A header value with a line break or a null byte is refused before a connection is opened."""
 
     async def run() -> None:
         client = WebhookClient(AllowedHosts.parse("*"), timeout=5)
@@ -304,7 +304,7 @@ def test_a_header_cannot_bring_another_one(receiver: Receiver, value: str) -> No
 
 
 def test_credentials_in_an_address_are_sent_unless_a_header_says_otherwise(receiver: Receiver) -> None:
-    """As every client does it."""
+    """Credentials in the URL are sent as Basic authorization unless the request has its own header."""
 
     async def run(headers: dict[str, str]) -> None:
         client = WebhookClient(AllowedHosts.parse("*"), timeout=5)
@@ -317,7 +317,7 @@ def test_credentials_in_an_address_are_sent_unless_a_header_says_otherwise(recei
 
 
 def test_tls_is_checked_against_the_name(certificate: Path) -> None:
-    """Though the connection is made to an address; a switch turns the check off."""
+    """The certificate must match the host name although an address is dialed; `verify_tls` turns this off."""
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(certificate)
     trusting = ssl.create_default_context(cafile=str(certificate))

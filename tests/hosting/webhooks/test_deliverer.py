@@ -1,4 +1,4 @@
-"""Draining the outbox: everything arrives, in order, whatever receivers do."""
+"""The deliverer: order, retries, pauses, leases and cancellation."""
 
 import json
 import socket
@@ -15,6 +15,7 @@ from sqlalchemy import delete, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchRepository
+from holdfast.hosting.metrics import delivery_histogram
 from holdfast.hosting.store import outbox as queue
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import HookOwner, find_hook, resume_hook
@@ -28,12 +29,12 @@ from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receivi
 
 
 def numbers(receiver: Receiver) -> list[int]:
-    """Return what a receiver was told, in the order it was."""
+    """Return the numbers of the received events, in order."""
     return [json.loads(seen.body)["n"] for seen in receiver.seen]
 
 
 def test_everything_arrives_once_and_in_order(outbox: Outbox, receiver: Receiver) -> None:
-    """Also what happens while it is being sent; what was sent and answered is written down."""
+    """Each event is sent once and in order, also one recorded meanwhile, and request and answer are stored."""
     receiver.script = answer(202, b"thanks", X_Y="z")
     hook = outbox.hook(receiver.url(), secret="sealed s", authorization="sealed Bearer t")
     outbox.record_events([hook], 30)
@@ -57,7 +58,7 @@ def test_everything_arrives_once_and_in_order(outbox: Outbox, receiver: Receiver
 
 
 def test_a_new_event_is_sent_soon(outbox: Outbox, receiver: Receiver) -> None:
-    """Without anybody saying so."""
+    """A running deliverer finds a new event by itself and sends it."""
     hook = outbox.hook(receiver.url())
     with sending(outbox.host):
         for count in range(1, 4):
@@ -66,7 +67,7 @@ def test_a_new_event_is_sent_soon(outbox: Outbox, receiver: Receiver) -> None:
 
 
 def test_a_receiver_that_was_down_gets_its_deliveries_later(outbox: Outbox) -> None:
-    """Nothing overtakes what waits, and nothing is lost."""
+    """Deliveries wait behind the failed one, and all arrive in order when the receiver is up again."""
     with receiving() as gone:
         port = gone.port
     hook = outbox.hook(f"http://127.0.0.1:{port}/")
@@ -86,7 +87,7 @@ def test_a_receiver_that_was_down_gets_its_deliveries_later(outbox: Outbox) -> N
 
 @pytest.mark.parametrize("status", [500, 404, 300, 301, 429])
 def test_a_response_that_is_not_a_success_is_retried(outbox: Outbox, receiver: Receiver, status: int) -> None:
-    """And what was answered can be read meanwhile."""
+    """A failed delivery stores the answer, waits for Retry-After and is retried before the next one."""
     receiver.script = answer(status, b"oh no", Retry_After="600")
     hook = outbox.hook(receiver.url())
     outbox.record_events([hook], 2)
@@ -105,7 +106,7 @@ def test_a_response_that_is_not_a_success_is_retried(outbox: Outbox, receiver: R
 
 
 def test_a_hook_that_keeps_failing_is_paused_and_can_be_resumed(outbox: Outbox, receiver: Receiver) -> None:
-    """With a reason; what happens meanwhile waits behind what could not be delivered."""
+    """A paused hook has a reason, and its later events wait until it is resumed."""
     receiver.script = answer(503)
     hook = outbox.hook(receiver.url())
     outbox.record_events([hook])
@@ -132,7 +133,7 @@ def test_a_hook_that_keeps_failing_is_paused_and_can_be_resumed(outbox: Outbox, 
 def test_an_address_that_is_refused_is_final_and_the_next_delivery_goes_on(
     outbox: Outbox, receiver: Receiver
 ) -> None:
-    """The history says which address and which setting; so it does of an address that is none."""
+    """A refused or invalid URL is not retried, and the stored error has the reason."""
     hook = outbox.hook("http://10.0.0.1/hook")
     unusable = outbox.hook("nonsense")
     outbox.record_events([hook, unusable], 2)
@@ -158,7 +159,7 @@ def test_an_address_that_is_refused_is_final_and_the_next_delivery_goes_on(
 
 @pytest.mark.long
 def test_a_slow_receiver_does_not_delay_the_others(outbox: Outbox, receiver: Receiver) -> None:
-    """While one hangs, others are told of a hundred things."""
+    """Five other hooks get a hundred deliveries while one receiver does not answer."""
 
     def hang(_seen: Seen, end: socket.socket) -> bool:
         end.recv(1)
@@ -179,7 +180,7 @@ def test_a_slow_receiver_does_not_delay_the_others(outbox: Outbox, receiver: Rec
 
 
 def test_deliveries_of_each_hook_are_sent_in_order_one_at_a_time(outbox: Outbox) -> None:
-    """However many hooks there are."""
+    """Each of eight hooks gets its deliveries in order, and never two at the same time."""
     running: Counter[str] = Counter()
     worst: Counter[str] = Counter()
 
@@ -202,7 +203,7 @@ def test_deliveries_of_each_hook_are_sent_in_order_one_at_a_time(outbox: Outbox)
 
 
 def test_a_deleted_or_inactive_hook_gets_no_more_deliveries(outbox: Outbox, receiver: Receiver) -> None:
-    """Nor is one that moves told at its old place, a moment later."""
+    """A change during a delivery applies to the next one, as does a new URL."""
     arrived, go_on = threading.Event(), threading.Event()
 
     def wait(seen: Seen, end: socket.socket) -> bool:
@@ -211,22 +212,24 @@ def test_a_deleted_or_inactive_hook_gets_no_more_deliveries(outbox: Outbox, rece
         return OK(seen, end)
 
     receiver.script = wait
-    gone, moved = outbox.hook(receiver.url("/gone")), outbox.hook(receiver.url("/old"))
+    gone, off, moved = (outbox.hook(receiver.url(path)) for path in ("/gone", "/off", "/old"))
     with sending(outbox.host, timings=DelivererTimings(poll_interval=0.02, write_delay=0.005, batch_time=0.0)):
-        for hook in (gone, moved):
+        for hook in (gone, off, moved):
             outbox.record_events([hook], 3)
         assert arrived.wait(10)
-        wait_for(lambda: len(receiver.seen) == 2)
+        wait_for(lambda: len(receiver.seen) == 3)
         with outbox.database.write() as connection:
             connection.execute(delete(hooks).where(hooks.c.id == gone))
+        outbox.change(off, is_active=False)
         outbox.change(moved, url=receiver.url("/new"))
         go_on.set()
-        outbox.drained()
-    assert Counter(seen.path for seen in receiver.seen) == {"/gone": 1, "/old": 1, "/new": 2}
+        # Those of the inactive hook still wait; the others have been sent.
+        wait_for(lambda: outbox.states() == ["delivered", "waiting", "waiting", *["delivered"] * 3])
+    assert Counter(seen.path for seen in receiver.seen) == {"/gone": 1, "/off": 1, "/old": 1, "/new": 2}
 
 
 def test_a_delivery_cancelled_while_it_is_sent_counts_as_delivered(outbox: Outbox, receiver: Receiver) -> None:
-    """The history tells what happened."""
+    """A delivery that succeeds after it was cancelled is stored as delivered, as it was received."""
 
     def cancel(seen: Seen, end: socket.socket) -> bool:
         with outbox.database.write() as connection:
@@ -243,7 +246,7 @@ def test_a_delivery_cancelled_while_it_is_sent_counts_as_delivered(outbox: Outbo
 
 
 def test_a_payload_is_rendered_once_for_all_hooks(outbox: Outbox, receiver: Receiver) -> None:
-    """Everybody gets the same text, and what was described before is not described again."""
+    """The payload of an event is rendered once, and all hooks get the same text."""
     described: list[int] = []
 
     def payload_of(_host: App, event: Event) -> str:
@@ -259,7 +262,7 @@ def test_a_payload_is_rendered_once_for_all_hooks(outbox: Outbox, receiver: Rece
 
 
 def test_a_payload_that_cannot_be_rendered_does_not_stop_the_others(outbox: Outbox, receiver: Receiver) -> None:
-    """What is gone has failed; anything else is tried again, and the log says why."""
+    """A missing subject fails the delivery, another error is retried, and other events are sent."""
 
     def payload_of(_host: App, event: Event) -> str:
         number = json.loads(event.details)["n"]
@@ -279,7 +282,7 @@ def test_a_payload_that_cannot_be_rendered_does_not_stop_the_others(outbox: Outb
 
 
 def test_chat_services_get_messages_for_supported_events_only(outbox: Outbox, receiver: Receiver) -> None:
-    """What was sent to them is kept; what their type has no words for is cancelled."""
+    """A sent message is stored, and an event without a message for the type is cancelled."""
     hook = outbox.hook(receiver.url(), type="slack")
     outbox.record_events([hook])
     outbox.record_events([hook], kind="create")
@@ -292,7 +295,7 @@ def test_chat_services_get_messages_for_supported_events_only(outbox: Outbox, re
 
 
 def test_the_end_waits_for_what_is_under_way(outbox: Outbox) -> None:
-    """It is finished and written down, nothing more is begun, and the hook is free at once."""
+    """Stopping finishes and stores the current delivery, starts no other, and releases the hook."""
 
     def slowly(seen: Seen, end: socket.socket) -> bool:
         time.sleep(0.3)
@@ -310,7 +313,7 @@ def test_the_end_waits_for_what_is_under_way(outbox: Outbox) -> None:
 
 
 def test_deliveries_claimed_by_a_dead_process_are_sent_again(outbox: Outbox, receiver: Receiver) -> None:
-    """On SQLite at once, since only one process of a machine sends; otherwise when its hold runs out."""
+    """On SQLite, with one sending process, they are sent at once, otherwise when the lease has expired."""
     hook = outbox.hook(receiver.url())
     outbox.record_events([hook])
     now = int(time.time() * 1000)
@@ -324,7 +327,7 @@ def test_deliveries_claimed_by_a_dead_process_are_sent_again(outbox: Outbox, rec
 
 
 def test_two_deliverers_send_nothing_twice(outbox: Outbox, receiver: Receiver) -> None:
-    """Each hook is told by one of them at a time."""
+    """Two concurrent deliverers send each of 400 deliveries once."""
     created_hooks = [outbox.hook(receiver.url(f"/{number}")) for number in range(10)]
     outbox.record_events(created_hooks, 40)
     other = App.open(outbox.host.settings)
@@ -338,7 +341,7 @@ def test_two_deliverers_send_nothing_twice(outbox: Outbox, receiver: Receiver) -
 
 
 def test_a_database_that_does_not_answer_is_waited_for(outbox: Outbox, receiver: Receiver) -> None:
-    """What was delivered meanwhile is remembered and written when it answers again."""
+    """A result is kept during an outage of the database and written afterwards, without a second request."""
     hook = outbox.hook(receiver.url())
     outbox.record_events([hook])
     broken = threading.Event()
@@ -362,7 +365,7 @@ def test_a_database_that_does_not_answer_is_waited_for(outbox: Outbox, receiver:
 
 
 class StoppedClock:
-    """Stands in for the module `time`: its clocks stand still until they are put forward."""
+    """Replaces the module `time` with clocks that change only when they are set."""
 
     def __init__(self) -> None:
         self.ahead = 0.0
@@ -373,7 +376,7 @@ class StoppedClock:
         return self._time + self.ahead
 
     def monotonic(self) -> float:
-        """Return the time of the other clock."""
+        """Return the time of the monotonic clock."""
         return self._monotonic + self.ahead
 
 
@@ -407,7 +410,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
 def test_a_hook_is_kept_while_a_delivery_takes_longer_than_its_lease(
     outbox: Outbox, receiver: Receiver, clock: StoppedClock, calls: dict[str, list[Any]]
 ) -> None:
-    """The lease is renewed before it runs out, and what waits is sent without a new one."""
+    """The lease is renewed before it expires, and the next delivery needs no new claim."""
     go_on = threading.Event()
 
     def wait(seen: Seen, end: socket.socket) -> bool:
@@ -433,7 +436,7 @@ def test_a_hook_is_kept_while_a_delivery_takes_longer_than_its_lease(
 def test_nothing_is_sent_when_a_lease_that_was_not_renewed_is_over(
     outbox: Outbox, receiver: Receiver, clock: StoppedClock, calls: dict[str, list[Any]]
 ) -> None:
-    """Another process may send it by then."""
+    """After the lease has expired nothing more is sent, as another process may send it."""
     go_on = threading.Event()
 
     def wait(seen: Seen, end: socket.socket) -> bool:
@@ -459,7 +462,7 @@ def test_nothing_is_sent_when_a_lease_that_was_not_renewed_is_over(
 def test_a_hook_that_was_released_is_not_renewed(
     outbox: Outbox, receiver: Receiver, calls: dict[str, list[Any]]
 ) -> None:
-    """Nothing is written while nothing is sent, nor is the clock of the database read each time."""
+    """While nothing is sent no lease is renewed, and the database's clock is not read again."""
     hook = outbox.hook(receiver.url())
     outbox.record_events([hook])
     with sending(outbox.host, timings=replace(QUICK, lease=0.15)):
@@ -471,10 +474,26 @@ def test_a_hook_that_was_released_is_not_renewed(
     assert len(calls["clock_skew"]) == 1
 
 
+def test_attempts_are_counted_by_outcome_with_their_duration(outbox: Outbox, receiver: Receiver) -> None:
+    """The histogram of the metrics has one observation in seconds for each attempt."""
+    histogram = delivery_histogram("delivered")
+
+    def observed(name: str) -> float:
+        (sample,) = [one for metric in histogram.collect() for one in metric.samples if one.name.endswith(name)]
+        return float(sample.value)
+
+    count, seconds, started = observed("_count"), observed("_sum"), time.monotonic()
+    outbox.record_events([outbox.hook(receiver.url())], 3)
+    with sending(outbox.host):
+        wait_for(lambda: len(receiver.seen) == 3)
+    assert observed("_count") - count == 3
+    assert 0 <= observed("_sum") - seconds <= time.monotonic() - started
+
+
 def test_results_are_collected_and_written_together(
     outbox: Outbox, receiver: Receiver, calls: dict[str, list[Any]]
 ) -> None:
-    """Those that have not been written when it ends are written then."""
+    """Five results are written in one transaction, at the latest when the deliverer stops."""
     outbox.record_events([outbox.hook(receiver.url())], 5)
     with sending(outbox.host, timings=replace(QUICK, write_delay=60)):
         wait_for(lambda: len(receiver.seen) == 5)
@@ -483,7 +502,7 @@ def test_results_are_collected_and_written_together(
 
 
 def test_a_hook_that_another_process_took_is_left_to_it(outbox: Outbox, receiver: Receiver) -> None:
-    """What is under way is finished, nothing more is sent, and the hook stays with the other."""
+    """The current delivery is finished, nothing more is sent, and the other process keeps the hook."""
 
     def take(seen: Seen, end: socket.socket) -> bool:
         outbox.change(hook, holder="another", held_until=int(time.time() * 1000) + 60_000)
@@ -499,7 +518,7 @@ def test_a_hook_that_another_process_took_is_left_to_it(outbox: Outbox, receiver
 
 
 def test_as_many_hooks_are_told_at_once_as_the_setting_says(outbox: Outbox, calls: dict[str, list[Any]]) -> None:
-    """When one of them is done the next is told at once, not when the outbox is looked at next."""
+    """With two senders a new hook is claimed as soon as one is finished, without waiting for the next poll."""
     all_others = threading.Event()
 
     def wait(seen: Seen, end: socket.socket) -> bool:
@@ -518,7 +537,7 @@ def test_as_many_hooks_are_told_at_once_as_the_setting_says(outbox: Outbox, call
 
 
 def test_an_empty_outbox_is_looked_at_once_in_each_interval(outbox: Outbox, calls: dict[str, list[Any]]) -> None:
-    """And the end does not wait for the next."""
+    """An empty outbox is polled once in each interval, and stopping does not wait for the next poll."""
     with sending(outbox.host, timings=replace(QUICK, poll_interval=60)):
         wait_for(lambda: bool(calls["claim_hooks"]))
         time.sleep(0.05)  # long enough for many looks, if nothing held them up
@@ -526,7 +545,7 @@ def test_an_empty_outbox_is_looked_at_once_in_each_interval(outbox: Outbox, call
 
 
 def test_the_clock_of_the_database_says_what_is_due(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is compared at the start, and again later."""
+    """The difference to the database's clock is read again while running, and decides what is due."""
     ahead = [0, 60_000]
     monkeypatch.setattr(module, "SKEW_INTERVAL", 0.0)
     monkeypatch.setattr(queue, "clock_skew", lambda _database: ahead[0] if len(ahead) == 1 else ahead.pop(0))
@@ -541,7 +560,7 @@ def test_the_clock_of_the_database_says_what_is_due(outbox: Outbox, monkeypatch:
 
 
 def test_one_try_is_all_there_is_when_the_setting_says_so(outbox: Outbox, receiver: Receiver) -> None:
-    """The reason of the pause says so."""
+    """With one attempt allowed a hook is paused after the first failure, with that reason."""
     receiver.script = answer(503)
     hook = outbox.hook(receiver.url())
     outbox.record_events([hook])
@@ -552,7 +571,7 @@ def test_one_try_is_all_there_is_when_the_setting_says_so(outbox: Outbox, receiv
 
 
 def test_an_unexpected_error_is_tried_again(outbox: Outbox, receiver: Receiver) -> None:
-    """The history names it, and other hooks are told meanwhile."""
+    """The stored error names the exception, and other hooks get their deliveries."""
 
     def fail(*_arguments: object) -> None:
         raise ZeroDivisionError

@@ -1,4 +1,4 @@
-"""The deliverer as the service runs it: real payloads, real secrets, in a thread."""
+"""The deliverer in its thread, with real payloads and secrets."""
 
 import hashlib
 import hmac
@@ -25,7 +25,7 @@ from tests.hosting.webhooks.receivers import Receiver, receiving
 def test_what_happens_through_the_api_arrives_signed(
     settings: Settings, database: Database, receiver: Receiver
 ) -> None:
-    """From a request to a receiver: the event, its payload, and the signature over it."""
+    """An issue and a commit made over the API are delivered with payloads and valid HMAC signatures."""
     inwards = msgspec.structs.replace(settings, webhook_allowed_hosts="loopback")
     with (
         contextmanager(run_service)(inwards, database, delivers=True) as service,
@@ -61,7 +61,7 @@ def test_what_happens_through_the_api_arrives_signed(
 
 
 def perform_twelve_actions(client: httpx.Client, ask: Callable[..., Any], hook: str) -> None:
-    """Let twelve things happen to a repository of Ada's, the last of which is its end."""
+    """Cause twelve events in a repository of Ada's, the last of which is its deletion."""
     client.headers["Sudo"] = "ada"
     ask("POST", "/user/repos", 201, name="ship", auto_init=True)
     ask("POST", "/repos/ada/ship/issues", 201, title="It leaks", body="badly")
@@ -81,7 +81,7 @@ def perform_twelve_actions(client: httpx.Client, ask: Callable[..., Any], hook: 
 
 
 def test_payloads_of_a_backlog_have_the_state_of_their_events(settings: Settings, database: Database) -> None:
-    """However long the receiver was down and whatever came of it all; what is sent again is the same bytes."""
+    """Queued payloads show the state at the time of each event, and a redelivery sends the same bytes."""
     inwards = msgspec.structs.replace(settings, webhook_allowed_hosts="loopback", webhook_tries=3)
     with (
         contextmanager(run_service)(inwards, database) as service,
@@ -136,7 +136,7 @@ def test_payloads_of_a_backlog_have_the_state_of_their_events(settings: Settings
 def test_an_unknown_kind_of_event_is_logged_and_stays_pending(
     app: App, outbox: Outbox, receiver: Receiver
 ) -> None:
-    """A later version may know it."""
+    """An event of an unknown kind stays pending with an error, as a later version may know it."""
     hook = outbox.hook(receiver.url())
     with delivering(app):
         outbox.record_events([hook], kind="unheard-of")
@@ -146,7 +146,7 @@ def test_an_unknown_kind_of_event_is_logged_and_stays_pending(
 
 
 def test_the_client_is_what_the_settings_say() -> None:
-    """With a proxy where one is set."""
+    """The client has the proxy of the settings for its hosts, and none where none is set."""
     plain = new_client(Settings())
     assert plain.proxy is None
     proxied = new_client(Settings(webhook_proxy_url=Secret("http://u:p@proxy:3128"), webhook_proxy_hosts="*.org"))
@@ -159,7 +159,7 @@ def test_the_client_is_what_the_settings_say() -> None:
 def test_a_deliverer_that_cannot_start_says_so_and_the_service_goes_on(
     app: App, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Settings are checked before, so this takes somebody who goes round that."""
+    """With an invalid setting the deliverer logs a crash and raises nothing."""
     ill = replace(app, settings=msgspec.structs.replace(app.settings, webhook_allowed_hosts="[a"))
     with delivering(ill):
         pass

@@ -1,4 +1,4 @@
-"""Hostile receivers: whatever they answer, what is read of it has an end."""
+"""Hostile receivers: truncated, invalid and endless responses."""
 
 import asyncio
 import socket
@@ -44,7 +44,7 @@ def responding_with(*pieces: bytes, keep: bool = False) -> Callable[[Seen, socke
 
 
 def endless(piece: bytes, start: bytes = HEAD) -> Callable[[Seen, socket.socket], bool]:
-    """Make a receiver that never stops talking."""
+    """Make a receiver that sends a piece without end."""
 
     def talk(_seen: Seen, end: socket.socket) -> bool:
         end.sendall(start)
@@ -69,7 +69,7 @@ def endless(piece: bytes, start: bytes = HEAD) -> Callable[[Seen, socket.socket]
     ],
 )
 def test_responses_may_end_in_many_ways(said: bytes, body: bytes) -> None:
-    """By a length, by a last chunk, with the connection; announcements are not the answer."""
+    """A response may end by its length, its last chunk or the connection; 1xx responses are skipped."""
     with receiving(responding_with(said)) as receiver:
         response = send_request(receiver)
     assert (response.status // 100, response.body, response.cut) == (2, body, "")
@@ -77,7 +77,7 @@ def test_responses_may_end_in_many_ways(said: bytes, body: bytes) -> None:
 
 
 def test_a_truncated_response_is_stored_in_part() -> None:
-    """Its status counts: the receiver has spoken."""
+    """The status of a truncated response counts, and the received part is kept."""
     with receiving(responding_with(HEAD + b"Content-Length: 50\r\n\r\nhello")) as receiver:
         response = send_request(receiver)
     assert (response.status, response.body) == (200, b"hello")
@@ -98,13 +98,13 @@ def test_a_truncated_response_is_stored_in_part() -> None:
     ],
 )
 def test_an_invalid_response_is_a_failure_with_a_reason(said: bytes, problem: str) -> None:
-    """And never a traceback."""
+    """An invalid response raises DeliveryFailed with the reason, and no other error."""
     with receiving(responding_with(said)) as receiver, pytest.raises(DeliveryFailed, match=problem):
         send_request(receiver)
 
 
 def test_endless_headers_are_given_up() -> None:
-    """Neither many of them nor one that is long, nor some that are large together."""
+    """Too many headers, one that is too long, and headers that are too large together are failures."""
     long = b"".join(b"X-%d: %b\r\n" % (number, b"y" * 1000) for number in range(70))
     for talk, problem in (
         (endless(b"X-A: b\r\n" * 100), "Too many headers"),
@@ -116,7 +116,7 @@ def test_endless_headers_are_given_up() -> None:
 
 
 def test_endless_informational_responses_are_given_up() -> None:
-    """After the time that is set."""
+    """A receiver that sends 1xx responses without end fails after the timeout."""
     talk = endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
     with receiving(talk) as receiver, pytest.raises(DeliveryFailed, match="longer than 1 seconds"):
         send_request(receiver, timeout=1)
@@ -131,7 +131,7 @@ def test_endless_informational_responses_are_given_up() -> None:
     ],
 )
 def test_a_huge_response_is_stored_in_part(start: bytes, piece: bytes) -> None:
-    """The first 64 KB, and the rest is not waited for; nothing is decompressed."""
+    """The first 64 KB are kept without decompression, and the rest is not read."""
     with receiving(endless(piece, start)) as receiver:
         began = time.monotonic()
         response = send_request(receiver, timeout=60)
@@ -141,7 +141,7 @@ def test_a_huge_response_is_stored_in_part(start: bytes, piece: bytes) -> None:
 
 
 def test_endless_empty_chunks_are_given_up() -> None:
-    """Neither their extensions nor the trailers after the last one."""
+    """Long chunk extensions and endless trailers end the response before it is complete."""
     chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     began = time.monotonic()
     with receiving(endless(b"1;" + b"e" * 9000 + b"\r\ny\r\n", chunked)) as receiver:
@@ -161,7 +161,7 @@ def test_endless_empty_chunks_are_given_up() -> None:
 @given(st.binary(max_size=300))
 @hypothesis_settings(max_examples=60)
 def test_any_response_is_a_result(said: bytes) -> None:
-    """There is an answer or a reason, for any bytes."""
+    """Any bytes after the status line give a response or DeliveryFailed."""
     with receiving(responding_with(b"HTTP/1.1 200 OK\r\n" + said)) as receiver:
         try:
             response = send_request(receiver)

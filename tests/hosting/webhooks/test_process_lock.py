@@ -1,4 +1,4 @@
-"""A lock that goes with its process."""
+"""The process lock of the deliverer."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ with DeliveryLock(pathlib.Path(sys.argv[1]), needed=True) as lock:
 
 
 def test_the_lock_is_held_by_one_process(tmp_path: Path) -> None:
-    """Whoever lets go of it lets the next one have it."""
+    """A held lock cannot be acquired a second time until its holder has released it."""
     with DeliveryLock(tmp_path, needed=True) as first, DeliveryLock(tmp_path, needed=True) as second:
         assert first.acquire()
         assert first.acquire()
@@ -32,7 +32,7 @@ def test_the_lock_is_held_by_one_process(tmp_path: Path) -> None:
 
 
 def test_a_killed_process_releases_the_lock(tmp_path: Path) -> None:
-    """At once, and without having been able to do anything about it."""
+    """The lock of a process that was ended by SIGKILL can be acquired."""
     with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"taken\n"
@@ -43,7 +43,7 @@ def test_a_killed_process_releases_the_lock(tmp_path: Path) -> None:
 
 
 def test_no_file_is_created_where_the_lock_is_not_needed(tmp_path: Path) -> None:
-    """And there is no file."""
+    """Where the lock is not needed every process acquires it, and no lock file is created."""
     with DeliveryLock(tmp_path, needed=False) as first, DeliveryLock(tmp_path, needed=False) as second:
         assert first.acquire()
         assert second.acquire()

@@ -1,4 +1,4 @@
-"""Sending through a proxy, which then decides what can be reached."""
+"""Webhook requests through a proxy."""
 
 import socket
 import ssl
@@ -17,7 +17,7 @@ from tests.hosting.webhooks.receivers import OK, Script, Seen, answer, receiving
 
 
 def send(url: str, proxy: HttpProxy, *, tls: ssl.SSLContext | None = None) -> WebhookResponse:
-    """Send one request through a proxy, with nothing allowed but the public internet."""
+    """Send one request through a proxy; only public addresses are allowed."""
 
     async def run() -> WebhookResponse:
         client = WebhookClient(AllowedHosts.parse("external"), timeout=5, proxy=proxy, tls=tls)
@@ -30,7 +30,7 @@ def send(url: str, proxy: HttpProxy, *, tls: ssl.SSLContext | None = None) -> We
 
 
 def test_plain_requests_are_handed_to_the_proxy_whole() -> None:
-    """With the whole address, and with what lets us use the proxy, which no receiver sees."""
+    """A proxy gets a plain request with the absolute URL and the Proxy-Authorization header."""
     with receiving() as proxy:
         chosen = proxy_for(f"http://ada:pw@127.0.0.1:{proxy.port}", "*")
         assert send("http://hooks.example.org:8080/a?b", chosen).status == 200
@@ -41,7 +41,7 @@ def test_plain_requests_are_handed_to_the_proxy_whole() -> None:
 
 
 def test_only_the_hosts_of_the_setting_are_reached_through_it() -> None:
-    """Others are called, and judged, as always."""
+    """The proxy is used only for hosts that match a pattern of the setting."""
     proxy = proxy_for("http://127.0.0.1:3128", "*.corp.example, other.org")
     assert proxy.serves("ci.corp.example")
     assert proxy.serves("other.org")
@@ -68,7 +68,7 @@ def tunnel(port: int) -> tuple[list[Seen], Script]:
 
 
 def pump(source: socket.socket, sink: socket.socket) -> None:
-    """Pass on what comes until nothing does."""
+    """Copy bytes from one socket to the other until the end."""
     try:
         while data := source.recv(65536):
             sink.sendall(data)
@@ -77,7 +77,7 @@ def pump(source: socket.socket, sink: socket.socket) -> None:
 
 
 def test_https_goes_through_a_tunnel_and_its_certificate_is_ours_to_check(certificate: Path) -> None:
-    """The proxy sees neither what is sent nor to which path."""
+    """The proxy gets only a CONNECT request, and the receiver's certificate is checked."""
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(certificate)
     trusting = ssl.create_default_context(cafile=str(certificate))
@@ -94,7 +94,7 @@ def test_https_goes_through_a_tunnel_and_its_certificate_is_ours_to_check(certif
 
 
 def test_a_proxy_that_does_not_let_us_through_is_named() -> None:
-    """Refusing, talking nonsense, hanging up, or not there at all."""
+    """A proxy that refuses, is no HTTP server, hangs up or is down is named in the error."""
     for script, problem in (
         (answer(403), "does not let us through: it answered 403"),
         (lambda _seen, end: bool(end.sendall(b"220 smtp ready\r\n\r\n")), "through the proxy: .* not HTTP"),

@@ -1,4 +1,4 @@
-"""What a hook sends, and what is kept of it."""
+"""Webhook requests: headers, bodies, and the stored request and response."""
 
 import json
 import time
@@ -16,7 +16,7 @@ ONE = WaitingDelivery(7, "a-uuid", 3, "push", 1, 1000, '{"n": 1}')
 
 
 def held(**columns: str) -> LeasedHook:
-    """Make a hook of an organization's, with a secret and an authorization."""
+    """Make a leased webhook of an organization, with a secret and an authorization header."""
     values: dict[str, object] = dict.fromkeys(Hook.__dataclass_fields__, "")
     values |= {"id": 5, "type": "gitea", "url": "https://a:b@x.org/h", "content_type": "json"}
     values |= {"secret": "sealed s", "authorization": "sealed Bearer t", **columns}
@@ -24,7 +24,7 @@ def held(**columns: str) -> LeasedHook:
 
 
 def composed(**columns: str) -> WebhookRequest | None:
-    """Make a request."""
+    """Build the request of a delivery."""
     return build_request(
         held(**columns), ONE, ONE.payload, lambda text: text.removeprefix("sealed "), plain_message
     )
@@ -34,7 +34,7 @@ def composed(**columns: str) -> WebhookRequest | None:
     ("kind", "announced"), [("gitea", True), ("gogs", True), ("slack", True), ("feishu", False)]
 )
 def test_requests_of_every_type_but_feishu_have_delivery_headers(kind: str, *, announced: bool) -> None:
-    """Requests to Feishu have only the authorization header."""
+    """Requests to Feishu have the authorization but no delivery and signature headers."""
     request, announced = composed(type=kind), kind != "feishu"
     assert request is not None
     assert request.headers["Authorization"] == "Bearer t"
@@ -44,7 +44,7 @@ def test_requests_of_every_type_but_feishu_have_delivery_headers(kind: str, *, a
 
 
 def test_a_hook_without_secret_and_authorization_opens_neither() -> None:
-    """An empty text is not sealed, and cannot be opened."""
+    """An empty secret and an empty authorization are not decrypted."""
 
     def refuse(text: str) -> str:
         raise AssertionError(text)
@@ -58,7 +58,7 @@ def test_a_hook_without_secret_and_authorization_opens_neither() -> None:
 
 
 def test_a_type_without_a_message_for_the_event_sends_nothing() -> None:
-    """The delivery is not an error."""
+    """A chat service without a message for the event has no request, and that is no error."""
     request = build_request(
         held(type="slack", secret="", authorization=""), ONE, ONE.payload, str, lambda *_: None
     )
@@ -66,14 +66,14 @@ def test_a_type_without_a_message_for_the_event_sends_nothing() -> None:
 
 
 def test_a_chat_message_is_kept_and_a_payload_is_not_kept_twice() -> None:
-    """The payload is a column of the event already."""
+    """A payload is not stored with the delivery, as the event has it already."""
     for kind, body in (("slack", 'text {"n": 1}'), ("gogs", "")):
         attempt = DeliveryAttempt(held(type=kind), ONE, time.monotonic(), composed(type=kind))
         assert attempt.ended(9000, "failed", "no").body == body
 
 
 def test_a_delivered_answer_that_was_cut_says_so() -> None:
-    """It counts as delivered all the same; without an answer there is nothing to say."""
+    """A delivery with a cut answer is delivered, and its error says that the answer was cut."""
     response = WebhookResponse(200, (), b"ok", "the answer is larger than 64 KB; the rest was not read")
     cut = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), response).succeeded(5000)
     assert (cut.state, cut.error) == ("delivered", response.cut)
@@ -82,14 +82,14 @@ def test_a_delivered_answer_that_was_cut_says_so() -> None:
 
 
 def test_the_time_that_an_attempt_took_is_kept_in_milliseconds() -> None:
-    """From its begin to its result."""
+    """The duration of an attempt is measured in milliseconds from its start to its result."""
     result = DeliveryAttempt(held(), ONE, time.monotonic() - 2.0, composed()).ended(9000, "failed", "no")
     assert 2000 <= result.milliseconds < 60_000
     assert result.due_at == ONE.due_at
 
 
 def test_the_stored_request_has_no_secret() -> None:
-    """Neither the authorization nor the password in an address."""
+    """The stored request has neither the authorization nor the credentials of the URL."""
     attempt = DeliveryAttempt(
         held(), ONE, time.monotonic(), composed(), WebhookResponse(200, (("Set-Cookie", "a\0b"),), b"ok")
     )
@@ -103,7 +103,7 @@ def test_the_stored_request_has_no_secret() -> None:
 
 
 def test_the_next_try_is_later_than_the_last() -> None:
-    """And keeps what was answered."""
+    """A failed attempt is due again after a delay, and keeps the answer."""
     attempt = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), WebhookResponse(500, (), b"no"))
     result = attempt.again(1_000_000, "it answered 500")
     assert (result.state, result.ended_at, result.error, result.answer) == ("waiting", 0, "it answered 500", b"no")
@@ -113,7 +113,7 @@ def test_the_next_try_is_later_than_the_last() -> None:
 
 
 def test_a_receiver_that_asks_for_a_later_try_gets_it() -> None:
-    """By the header of its answer."""
+    """The next attempt is due after the seconds of the Retry-After header."""
     response = WebhookResponse(503, (("Retry-After", "600"),), b"")
     result = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), response).again(
         1_000_000, "it answered 503"
@@ -122,7 +122,7 @@ def test_a_receiver_that_asks_for_a_later_try_gets_it() -> None:
 
 
 def test_a_delivery_without_a_request_has_a_reason() -> None:
-    """There is nothing to show but the reason."""
+    """A delivery for which no request was built has only the URL of the hook and the error."""
     result = DeliveryAttempt(held(), ONE, time.monotonic()).ended(9000, "failed", "no")
     assert (result.state, result.method, result.headers, result.error) == ("failed", "", "{}", "no")
     assert (result.url, result.body, result.ended_at) == ("https://x.org/h", "", 9)

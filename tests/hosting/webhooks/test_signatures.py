@@ -1,4 +1,4 @@
-"""What a receiver is told besides the event, and the proof of who sends it."""
+"""Headers and signatures of webhook requests."""
 
 import base64
 import hashlib
@@ -45,12 +45,12 @@ def request(payload: str = '{"a": "ä&b"}', *, content_type: str = "json", secre
 
 
 def test_every_signature_header_is_sent() -> None:
-    """Under the names of all three, the event by the name of its group and by its own."""
+    """Headers of Gitea, Gogs and GitHub name the delivery, the group of the event and the event."""
     made = request()
-    for house in ("Gitea", "Gogs", "GitHub"):
-        assert made.headers[f"X-{house}-Delivery"] == "7b"
-        assert made.headers[f"X-{house}-Event"] == "issues"
-        assert made.headers[f"X-{house}-Event-Type"] == "issue_label"
+    for origin in ("Gitea", "Gogs", "GitHub"):
+        assert made.headers[f"X-{origin}-Delivery"] == "7b"
+        assert made.headers[f"X-{origin}-Event"] == "issues"
+        assert made.headers[f"X-{origin}-Event-Type"] == "issue_label"
     assert made.headers["X-Gitea-Hook-Installation-Target-Type"] == "organization"
     assert made.headers["X-GitHub-Hook-Installation-Target-Type"] == "organization"
     assert made.headers["Authorization"] == "Bearer t"
@@ -59,7 +59,7 @@ def test_every_signature_header_is_sent() -> None:
 
 @given(st.text(), st.text(min_size=1))
 def test_a_form_carries_the_text_that_is_signed(payload: str, secret: str) -> None:
-    """The signature is over the JSON, not over the form."""
+    """The signature of a form is over the JSON in its field, and not over the encoded form."""
     created_request = request(payload, content_type="form", secret=secret)
     fields = parse_qs(created_request.body.decode(), keep_blank_values=True)
     assert fields == {"payload": [payload]}
@@ -70,14 +70,14 @@ def test_a_form_carries_the_text_that_is_signed(payload: str, secret: str) -> No
 
 
 def test_a_known_signature() -> None:
-    """The example that GitHub's documentation gives to test implementations with."""
+    """The signature equals the example in GitHub's documentation."""
     headers = signature_headers(b"Hello, World!", "It's a Secret to Everybody")
     expected = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
     assert headers["X-Hub-Signature-256"] == f"sha256={expected}"
 
 
 def test_without_a_secret_the_signatures_are_empty() -> None:
-    """The headers are there all the same."""
+    """Without a secret the signature headers are sent without a signature."""
     made = request(secret="")
     assert made.headers["X-Gitea-Signature"] == made.headers["X-Gogs-Signature"] == ""
     assert (made.headers["X-Hub-Signature"], made.headers["X-Hub-Signature-256"]) == ("sha1=", "sha256=")
@@ -96,7 +96,7 @@ def test_without_a_secret_the_signatures_are_empty() -> None:
     ],
 )
 def test_sub_events_go_by_the_name_of_their_group(kind: str, name: str) -> None:
-    """Everything else by its own."""
+    """The event header of a sub-event is the name of its group, and that of others their own name."""
     assert event_header(kind) == name
 
 
@@ -138,7 +138,7 @@ echo json_encode(array_map(fn ($one) => is_genuine($one[0], base64_decode($one[1
 
 
 def program(language: str, folder: Path) -> list[str]:
-    """Make a program of what the guide shows in a language, and return the command that runs it."""
+    """Make a program of the guide's example in a language, and return the command that runs it."""
     guide = (ROOT / "docs" / "guides" / "webhooks.md").read_text()
     (shown,) = re.findall(rf"^```{language}\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
     if language == "go":
@@ -176,7 +176,7 @@ def delivered(tmp_path: Path, receiver: Receiver) -> list[Seen]:
 def test_the_examples_of_the_guide_verify_a_real_delivery(
     delivered: list[Seen], tmp_path: Path, language: str
 ) -> None:
-    """And nothing that anybody else could have sent; skipped only where the language is not installed."""
+    """Each example accepts a real delivery, and refuses other bodies, secrets and signatures."""
     runtime = {"python": sys.executable, "js": "node"}.get(language, language)
     if shutil.which(runtime) is None:
         pytest.skip(f"{runtime} is not installed")

@@ -1,1 +1,1 @@
-"""Tests of what chat services are told."""
+"""Tests of the messages to chat services."""

@@ -1,7 +1,8 @@
-"""Events as their payloads tell them, with whatever people may write in them, and hooks of every service."""
+"""Sample payloads with hostile text, and webhooks of every chat service."""
 
 import json
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.webhooks.chat import message_of
 from holdfast.hosting.webhooks.payloads.render import KINDS
 
-__all__ = ["EVERY", "ROOT", "addresses", "hook", "hostile", "sample", "sent", "wire"]
+__all__ = ["EVERY", "ROOT", "MessageParser", "addresses", "hook", "hostile", "sample", "sent", "wire"]
 
 ROOT = "https://git.example.org"
 UUID = "7d3c5b6e-8f5a-4d53-9d5e-3f1f3f2c1a00"
@@ -37,11 +38,15 @@ def item(text: str, number: int = 1, **more: object) -> dict[str, object]:
 
 
 def sample(kind: str, action: str, text: str = "It leaks") -> str:
-    """Write a payload in which people have written a text wherever they can."""
-    told: dict[str, object] = {"action": action, "number": 1, "repository": PLACE, "sender": PERSON}
+    """Write a payload with a text in all fields that users can write."""
+    payload: dict[str, object] = {"action": action, "number": 1, "repository": PLACE, "sender": PERSON}
     if kind == "push":
-        told |= {"ref": f"refs/heads/{text}", "compare_url": f"{ROOT}/ada/ship/compare/1...2", "total_commits": 7}
-        told["commits"] = [
+        payload |= {
+            "ref": f"refs/heads/{text}",
+            "compare_url": f"{ROOT}/ada/ship/compare/1...2",
+            "total_commits": 7,
+        }
+        payload["commits"] = [
             {
                 "id": f"{number}" * 40,
                 "message": f"{text}\n\nmore",
@@ -51,27 +56,27 @@ def sample(kind: str, action: str, text: str = "It leaks") -> str:
             for number in range(5)
         ]
     elif kind in {"create", "delete"}:
-        told |= {"ref": text, "ref_type": "branch"}
+        payload |= {"ref": text, "ref_type": "branch"}
     elif kind == "repository":
-        told["changes"] = {"name": {"from": text}, "description": {"from": True}, "topics": {"from": ["a"]}}
+        payload["changes"] = {"name": {"from": text}, "description": {"from": True}, "topics": {"from": ["a"]}}
     elif kind.endswith("_comment"):
         page = f"{ROOT}/ada/ship/issues/1#issuecomment-2"
-        told |= {"issue": item(text), "comment": {"body": text, "html_url": page}, "is_pull": "pull" in kind}
+        payload |= {"issue": item(text), "comment": {"body": text, "html_url": page}, "is_pull": "pull" in kind}
     elif kind in {"issue_dependency", "issue_unblocked"}:
-        told |= {"issue": item(text), "blocker": item(text, 2, repository={"full_name": "bob/boat"})}
+        payload |= {"issue": item(text), "blocker": item(text, 2, repository={"full_name": "bob/boat"})}
     else:
         labels = [{"name": text}]
         more = {"milestone": {"title": text}, "assignees": [{"login": "bob"}]}
-        told["pull_request" if kind.startswith("pull") else "issue"] = item(text, 1, **more)
+        payload["pull_request" if kind.startswith("pull") else "issue"] = item(text, 1, **more)
         if "label" in action:
-            told["changes"] = {"added_labels": labels, "removed_labels": labels}
+            payload["changes"] = {"added_labels": labels, "removed_labels": labels}
         elif action == "edited":
-            told["changes"] = {"title": {"from": text}, "body": {"from": text}}
-    return json.dumps(told)
+            payload["changes"] = {"title": {"from": text}, "body": {"from": text}}
+    return json.dumps(payload)
 
 
 def hook(kind: str, url: str = "https://chat.example/hook", meta: str = "{}", **columns: str) -> Hook:
-    """Make a hook of a service."""
+    """Make a webhook of a chat service."""
     values = dict.fromkeys(Hook.__dataclass_fields__, "")
     return msgspec.convert({**values, **NUMBERS, "type": kind, "url": url, "meta": meta, **columns}, Hook)
 
@@ -84,12 +89,12 @@ NUMBERS: dict[str, object] = {
 
 
 def opener(sealed: str) -> str:
-    """Open what stands for a sealed secret in these tests."""
+    """Return the secret of a text that looks encrypted in these tests."""
     return sealed.removeprefix("sealed:")
 
 
 def wire(service: Hook, kind: str, payload: str) -> Any:
-    """Return what a service is sent, or nothing."""
+    """Return the request to a service, or None."""
     return message_of(service, kind, payload, UUID, opener, now=1_700_000_000.0)
 
 
@@ -102,7 +107,7 @@ def sent(service: str, kind: str = "issues", action: str = "opened", text: str =
 
 
 def addresses(content: object, is_one: Callable[[str], bool]) -> Iterator[str]:
-    """Find every value below keys that hold addresses."""
+    """Return all values of keys that a function selects."""
     if isinstance(content, dict):
         for key, value in content.items():
             if isinstance(value, str) and is_one(key):
@@ -112,3 +117,28 @@ def addresses(content: object, is_one: Callable[[str], bool]) -> Iterator[str]:
     elif isinstance(content, list):
         for value in content:
             yield from addresses(value, is_one)
+
+
+class MessageParser(HTMLParser):
+    """Parses the HTML of a message: the links, all text, and the text outside of elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.text, self.bare = "", ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element."""
+        self.open.append(tag)
+        self.links += [value or "" for name, value in attrs if name == "href"]
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the innermost element, which must be this one."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Add text."""
+        self.text += data
+        if not self.open:
+            self.bare += data

@@ -1,4 +1,4 @@
-"""Every event for every service."""
+"""Conversion of every event to a message for every chat service."""
 
 import json
 
@@ -20,7 +20,7 @@ TALKING = sorted(set(SERVICES) - {"packagist"})
 
 @pytest.mark.parametrize("service", TALKING)
 def test_every_event_becomes_a_message(service: str) -> None:
-    """It names the repository and who did it, is JSON indented by two spaces, and goes to the hook's address."""
+    """A message names the repository and the user, is indented JSON, and is sent to the hook's URL."""
     for kind, action in EVERY:
         request = wire(hook(service), kind, sample(kind, action))
         assert request is not None, kind
@@ -36,14 +36,14 @@ def test_every_event_becomes_a_message(service: str) -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_push_without_commits_has_no_message(service: str) -> None:
-    """For nobody who is sent messages."""
+    """A push without commits sends no message to any chat service."""
     empty = json.dumps({**json.loads(sample("push", "")), "commits": [], "total_commits": 0})
     assert wire(hook(service), "push", empty) is None
 
 
 @pytest.mark.parametrize("service", TALKING)
 def test_deleted_things_are_described_as_far_as_possible(service: str) -> None:
-    """A payload may hold no more than who did something."""
+    """A payload without repository, issue and sender still has a message, except for a push."""
     for kind, action in EVERY:
         for empty in ("{}", json.dumps({"action": action, "repository": None, "issue": None, "sender": None})):
             request = wire(hook(service), kind, empty)
@@ -52,13 +52,13 @@ def test_deleted_things_are_described_as_far_as_possible(service: str) -> None:
 
 @pytest.mark.parametrize("meta", ["", "{}", "not json", '{"channel":1}'])
 def test_a_hook_without_settings_of_its_type_still_works(meta: str) -> None:
-    """The API stores none for most types."""
+    """A hook whose settings are missing or invalid sends a message, as the API stores none for most types."""
     for service in TALKING:
         assert wire(hook(service, meta=meta), "issues", sample("issues", "opened")) is not None
 
 
 def test_only_an_existing_secret_is_decrypted() -> None:
-    """And never sent."""
+    """A hook without a secret decrypts nothing, and a secret is in neither the body nor the URL."""
 
     def refuse(_: str) -> str:
         raise AssertionError
@@ -72,13 +72,13 @@ def test_only_an_existing_secret_is_decrypted() -> None:
 
 
 def test_the_authorization_header_is_sent() -> None:
-    """Matrix requires one."""
+    """The decrypted authorization of the hook is sent, as Matrix requires one."""
     room = hook("matrix", authorization="sealed:Bearer syt_1")
     assert wire(room, "issues", sample("issues", "opened")).headers["Authorization"] == "Bearer syt_1"
 
 
 def test_real_payloads_are_understood(app: App, ada: Account) -> None:
-    """What is told of an issue can be read by everybody."""
+    """Every chat service makes a message of the real payloads of a repository and an issue."""
     home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"))
     issues.open_issue(app.database, home, ada, NewIssue(title="It leaks", body="Below."))
     for kind in ("repository", "issues"):

@@ -10,7 +10,7 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, hook, hostile, samp
 
 
 def test_a_message_has_its_form() -> None:
-    """A card that leads to the issue."""
+    """The message is a link card with the URL of the issue."""
     assert sent("dingtalk") == {
         "msgtype": "link",
         "link": {
@@ -23,7 +23,7 @@ def test_a_message_has_its_form() -> None:
 
 
 def test_a_secret_signs_the_url() -> None:
-    """Beside the token that is there."""
+    """The timestamp and the signature are added to the query of the URL, which keeps its access token."""
     url = "https://oapi.example/robot/send?access_token=t"
     request = wire(hook("dingtalk", url, secret="sealed:s"), "issues", sample("issues", "opened"))
     query = parse_qs(urlsplit(request.url).query)
@@ -36,7 +36,7 @@ def test_a_secret_signs_the_url() -> None:
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_a_card_is_short_and_leads_to_us(text: str, which: tuple[str, str]) -> None:
-    """It knows no markup at all."""
+    """A card has limited lengths and a URL of this service, whatever users have written."""
     link = sent("dingtalk", *which, text)["link"]
     assert link["text"]
     assert len(link["title"]) <= 200

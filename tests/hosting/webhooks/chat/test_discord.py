@@ -9,7 +9,7 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, hostile, sent
 
 
 def test_a_message_has_its_form() -> None:
-    """One embed in the event's colour, said by whoever did it."""
+    """The message is one embed with the color of the event and the user as author, and mentions nobody."""
     request = sent("discord")
     assert request["allowed_mentions"] == {"parse": []}
     (embed,) = request["embeds"]
@@ -25,7 +25,7 @@ def test_a_message_has_its_form() -> None:
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
-    """Every mark that people wrote is escaped, and nothing is longer than it may be."""
+    """Markup in the text of users is escaped, and the lengths are within Discord's limits."""
     (embed,) = sent("discord", *which, text)["embeds"]
     shown = embed["description"]
     assert len(shown) <= 4096

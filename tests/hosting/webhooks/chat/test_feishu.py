@@ -10,7 +10,7 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, addresses, hook, ho
 
 
 def test_a_message_has_its_form() -> None:
-    """A post with a title and lines."""
+    """The message is a post with a title, a headline with links, and the text of the issue."""
     request = sent("feishu")
     assert list(request) == ["msg_type", "content"]
     post = request["content"]["post"]["en_us"]
@@ -21,7 +21,7 @@ def test_a_message_has_its_form() -> None:
 
 
 def test_a_secret_signs_the_time() -> None:
-    """As the service checks it; the secret itself is not sent, and no header of ours."""
+    """The timestamp is signed as Feishu checks it, and no header but the content type is sent."""
     request = wire(hook("feishu", secret="sealed:demo"), "issues", sample("issues", "opened"))
     payload = json.loads(request.body)
     assert (payload["timestamp"], payload["sign"]) == ("1700000000", signature("demo", "1700000000"))
@@ -32,7 +32,7 @@ def test_a_secret_signs_the_time() -> None:
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
-    """Only text and links, all links ours, and no more than the service takes."""
+    """A message has only text and links to this service, and is smaller than the limit of Feishu."""
     request = wire(hook("feishu"), which[0], sample(*which, text))
     payload = json.loads(request.body)
     assert set(addresses(payload, lambda key: key == "tag")) <= {"text", "a"}

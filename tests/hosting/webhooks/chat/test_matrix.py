@@ -6,14 +6,13 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hosting.webhooks.chat.samples import EVERY, ROOT, UUID, hook, hostile, sample, sent, wire
-from tests.hosting.webhooks.chat.test_telegram import Reader
+from tests.hosting.webhooks.chat.samples import EVERY, ROOT, UUID, MessageParser, hook, hostile, sample, sent, wire
 
 ROOM = "https://matrix.example/_matrix/client/v3/rooms/!a%3Ab/send/m.room.message"
 
 
 def test_a_message_is_put_under_the_id_of_its_delivery() -> None:
-    """However the address ends; sent twice, it is there once."""
+    """The transaction id in the URL is that of the delivery, so that Matrix ignores a second request."""
     for url in (ROOM, f"{ROOM}/"):
         request = wire(hook("matrix", url), "issues", sample("issues", "opened"))
         assert (request.method, request.url) == ("PUT", f"{ROOM}/{UUID}")
@@ -22,7 +21,7 @@ def test_a_message_is_put_under_the_id_of_its_delivery() -> None:
 
 
 def test_a_message_has_its_form() -> None:
-    """In plain text and in HTML, and meant for nobody in particular."""
+    """A message has plain text and HTML, is a notice unless the hook says otherwise, and mentions nobody."""
     request = sent("matrix")
     page = f"{ROOT}/ada/ship"
     assert request == {
@@ -40,13 +39,13 @@ def test_a_message_has_its_form() -> None:
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
-    """No tag but ours, and nothing a client would make a link or a name of."""
+    """Only our own tags and links are in the HTML, and nothing in the text becomes a link or a mention."""
     request = sent("matrix", *which, text)
-    reader = Reader()
-    reader.feed(request["formatted_body"].replace("<br>", "\n"))
-    reader.close()
-    assert reader.open == []
-    assert all(link.startswith(ROOT) for link in reader.links)
+    parser = MessageParser()
+    parser.feed(request["formatted_body"].replace("<br>", "\n"))
+    parser.close()
+    assert parser.open == []
+    assert all(link.startswith(ROOT) for link in parser.links)
     outside = re.sub(r"<a [^>]*>.*?</a>", "", request["formatted_body"], flags=re.DOTALL)
     for shown in (request["body"], outside):
         assert "@room" not in shown

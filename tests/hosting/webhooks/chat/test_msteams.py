@@ -7,7 +7,7 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, addresses, hostile,
 
 
 def test_a_message_has_its_form() -> None:
-    """An adaptive card that leads to the issue."""
+    """The message is an adaptive card with the URL of the issue."""
     request = sent("msteams")
     assert request["type"] == "message"
     (attachment,) = request["attachments"]
@@ -30,7 +30,7 @@ def test_a_message_has_its_form() -> None:
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
-    """They stand in runs of text, which know no markup; every address is ours, and a card is small enough."""
+    """Text is in TextRuns, which have no markup; URLs are of this service, and the size is limited."""
     request = sent("msteams", *which, text)
     assert all(url.startswith(ROOT) for url in addresses(request, lambda key: key == "url"))
     kinds = set(addresses(request, lambda key: key == "type"))

@@ -1,4 +1,4 @@
-"""What people wrote, made fit for a message."""
+"""Text in chat messages: single lines, truncation, links and URLs."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,27 +8,27 @@ from tests.hosting.webhooks.chat.samples import hostile
 
 
 def test_a_line_is_one_line() -> None:
-    """Without what turns the rest around."""
+    """Line breaks, control characters and bidirectional overrides are removed from a line."""
     assert line(" a\r\n\tb\u202ec\x00d\u2028e ", 100) == "a b c d e"
     assert passage("a\r\nb\x00\rc\u202e", 100) == "a\nb\nc"
 
 
 def test_long_text_is_cut_and_marked() -> None:
-    """By characters or by bytes, and never through one."""
+    """Long text is cut by characters or by bytes, never inside a character, and ends with an ellipsis."""
     assert (cut("abcdef", 6), cut("abcdefg", 6), cut("abcd  gh", 7)) == ("abcdef", "abcde…", "abcd…")
     assert (cut_bytes("abcdef", 6), cut_bytes("abcdefg", 6), cut_bytes("äöü", 5)) == ("abcdef", "abc…", "ä…")
 
 
 @given(text=hostile, longest=st.integers(4, 50))
 def test_cuts_keep_to_their_length(text: str, longest: int) -> None:
-    """Whatever is cut."""
+    """Cut text of any content is at most as long as the limit, and a line has no line break."""
     assert len(cut(text, longest)) <= longest
     assert len(cut_bytes(line(text, 10_000), longest).encode()) <= longest
     assert "\n" not in line(text, longest)
 
 
 def test_links_are_broken_up_but_look_the_same() -> None:
-    """Names, channels and bare hosts too."""
+    """Zero-width spaces break URLs, host names, mentions, channels and Markdown links."""
     for text in ("see https://evil.example/x", "www.evil.example", "@room", "#general", "a@b.example", "[a](b)"):
         result = unlinked(text)
         assert result != text
@@ -39,11 +39,11 @@ def test_links_are_broken_up_but_look_the_same() -> None:
 
 @given(text=hostile)
 def test_a_url_closes_no_link_markup(text: str) -> None:
-    """Nothing in it closes a link of any service."""
+    """A URL contains no character that could end a link in the markup of any service."""
     assert not set(address(f"https://git.example.org/{text}")) & set(" ()[]<>|\"'`*\\{}\n")
 
 
 def test_a_url_is_not_changed() -> None:
-    """As long as it is one."""
+    """A valid URL is unchanged except for square brackets, which are percent-encoded."""
     for url in ("https://git.example.org:8443/a/b.c?x=1&y=%20#issuecomment-1", "http://[::1]/"):
         assert address(url) == url.replace("[", "%5B").replace("]", "%5D")

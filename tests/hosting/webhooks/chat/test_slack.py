@@ -10,7 +10,7 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, addresses, hook, ho
 
 
 def test_a_message_has_its_form() -> None:
-    """A line in blocks and in text, and what somebody wrote beside a bar."""
+    """The message has the headline as text and as a block, and the text of the issue as an attachment."""
     request = sent("slack")
     assert list(request) == ["text", "blocks", "unfurl_links", "unfurl_media", "link_names", "attachments"]
     page = f"{ROOT}/ada/ship"
@@ -28,7 +28,7 @@ def test_a_message_has_its_form() -> None:
 
 
 def test_the_hook_sets_the_channel_and_the_user() -> None:
-    """And in which colour."""
+    """The channel, the user, the icon and the color are those of the hook."""
     meta = {"channel": "#ships", "username": "Harbour", "icon_url": f"{ROOT}/i.png", "color": "#123456"}
     payload = json.loads(wire(hook("slack", meta=json.dumps(meta)), "push", sample("push", "")).body)
     assert (payload["channel"], payload["username"], payload["icon_url"]) == ("#ships", "Harbour", f"{ROOT}/i.png")
@@ -40,7 +40,7 @@ def test_the_hook_sets_the_channel_and_the_user() -> None:
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
-    """No mark of Slack's but our own links is left in the text; in blocks nothing is one."""
+    """The text has no markup of Slack except our links, and the blocks have only text and links."""
     request = sent("slack", *which, text)
     assert all(url.startswith(ROOT) for url in addresses(request, lambda key: key == "url"))
     rest = re.sub(rf"<{ROOT}[^|<>]*\|([^<>|]*)>", r"\1", request["text"])

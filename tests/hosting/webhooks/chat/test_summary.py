@@ -1,4 +1,4 @@
-"""Events in words."""
+"""One-line summaries of events."""
 
 import json
 
@@ -38,14 +38,14 @@ SAID = {
 
 @pytest.mark.parametrize(("kind", "action"), SAID)
 def test_an_event_is_one_readable_line(kind: str, action: str) -> None:
-    """What happened where, to what, and who did it."""
+    """The headline has the repository, the event, its subject and the user."""
     summary = summarize(kind, read(sample(kind, action)))
     assert summary is not None
     assert plain(summary.headline) == SAID[kind, action]
 
 
 def test_every_event_has_a_summary() -> None:
-    """What is gone has no page of its own."""
+    """Each event has a summary with a URL, which is that of the repository for deleted issues."""
     for kind, action in EVERY:
         summary = summarize(kind, read(sample(kind, action)))
         assert summary is not None
@@ -56,7 +56,7 @@ def test_every_event_has_a_summary() -> None:
 
 
 def test_a_push_lists_its_commits() -> None:
-    """First lines only, and how many are not shown."""
+    """A push lists the first lines of five commits and the number of the others."""
     summary = summarize("push", read(sample("push", "")))
     assert summary is not None
     assert [plain(line) for line in summary.lines] == [
@@ -72,14 +72,14 @@ def test_a_push_lists_its_commits() -> None:
 
 
 def test_a_branch_of_any_name_has_an_address() -> None:
-    """Its odd letters are written as digits."""
+    """Special characters of a branch name are percent-encoded in its URL."""
     summary = summarize("create", read(sample("create", "", "feature/ä#1")))
     assert summary is not None
     assert summary.url == f"{ROOT}/ada/ship/src/branch/feature/%C3%A4%231"
 
 
 def test_new_text_is_quoted() -> None:
-    """The body of an issue when it is opened, of a comment when it is said."""
+    """The text of an opened issue and of a new comment is quoted, and that of other events is not."""
     shown = {
         (kind, action): bool(story.body)
         for kind, action in EVERY

@@ -7,7 +7,7 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, hostile, sent
 
 
 def test_a_message_has_its_form() -> None:
-    """An article that leads to the issue."""
+    """The message is a news article with the URL of the issue."""
     article = {
         "title": "[ada/ship] issue opened: #1 It leaks by ada",
         "description": "It leaks",
@@ -18,7 +18,7 @@ def test_a_message_has_its_form() -> None:
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_an_article_is_short_and_leads_to_us(text: str, which: tuple[str, str]) -> None:
-    """It knows no markup at all; the service counts bytes."""
+    """An article is limited in bytes, as the service counts them, and has a URL of this service."""
     (article,) = sent("wechatwork", *which, text)["news"]["articles"]
     assert len(article["title"].encode()) <= 128
     assert len(article["description"].encode()) <= 512

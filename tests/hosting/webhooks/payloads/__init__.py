@@ -1,1 +1,1 @@
-"""Tests of what webhooks are told."""
+"""Tests of webhook payloads."""

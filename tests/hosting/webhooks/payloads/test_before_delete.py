@@ -1,4 +1,4 @@
-"""What is to be told is made before what it is about is gone."""
+"""Webhook payloads of deleted repositories, issues, comments and users."""
 
 import json
 from typing import Any
@@ -21,18 +21,18 @@ from tests.hosting.webhooks.event_helpers import add_hook, last, queue_all_event
 
 @pytest.fixture
 def system_hook(app: App, ada: Account) -> Hook:
-    """Make a hook of the whole service, which outlives everybody."""
+    """Make a hook of the whole service, which is deleted with no user."""
     return add_hook(app.database, ada, scope="system", owner_id=None)
 
 
 @pytest.fixture
 def home(app: App, ada: Account) -> Repository:
-    """Give Ada a repository with a folder."""
+    """Give Ada a repository with a commit."""
     return repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
 
 
 def payload_of_next(app: App) -> dict[str, Any]:
-    """Return what is told of each event, by its kind and action; every one must have been made."""
+    """Return the newest payload of each kind and action."""
     return {
         f"{event.kind} {json.loads(event.details).get('action', '')}".strip(): json.loads(payload_of(app, event))
         for event in recorded(app.database)
@@ -42,7 +42,7 @@ def payload_of_next(app: App) -> dict[str, Any]:
 def test_the_payload_of_a_deleted_repository_describes_it(
     app: App, ada: Account, home: Repository, system_hook: Hook
 ) -> None:
-    """What still waits was made with all there was; what nobody waits for was not made at all."""
+    """Queued events get payloads with the repository before its deletion; others get none."""
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
     comments.add_comment(database, home, issue, ada, "Pump!")
@@ -65,7 +65,7 @@ def test_the_payload_of_a_deleted_repository_describes_it(
 def test_the_payload_of_a_deleted_issue_describes_it(
     app: App, ada: Account, home: Repository, system_hook: Hook
 ) -> None:
-    """And an issue elsewhere that waited for it; what is about other issues can wait."""
+    """Payloads about a deleted issue, and about one it blocks elsewhere, are rendered before the deletion."""
     database = app.database
     issue, other = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in ("a", "b"))
     repository = make_repository(database, ada, "boat")
@@ -92,7 +92,7 @@ def test_the_payload_of_a_deleted_issue_describes_it(
 def test_the_payload_of_a_deleted_comment_describes_it(
     app: App, ada: Account, home: Repository, system_hook: Hook
 ) -> None:
-    """Only its own events are made."""
+    """Of many queued events only the one of the deleted comment has its payload rendered."""
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
     comment = comments.add_comment(database, home, issue, ada, "Pump!")
@@ -108,7 +108,7 @@ def test_the_payload_of_a_deleted_comment_describes_it(
 def test_events_before_the_deletion_are_not_missed(
     app: App, ada: Account, home: Repository, system_hook: Hook
 ) -> None:
-    """The deleting transaction makes what was recorded after the others were made, and sees its own changes."""
+    """Events recorded after the first rendering are rendered in the deleting transaction."""
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
     first = before_deleting(app, DeletedEntity(issue_id=issue.id))
@@ -121,7 +121,7 @@ def test_events_before_the_deletion_are_not_missed(
 
 
 def test_payloads_describe_a_deleted_user(app: App, ada: Account, system_hook: Hook) -> None:
-    """Their repositories, and what they did in those of others."""
+    """Events in the user's repositories, and by the user in others, are rendered before the deletion."""
     database = app.database
     (bob,) = make_people(database, "bob")
     mine = make_repository(database, bob, "boat", description="small")
@@ -141,7 +141,7 @@ def test_payloads_describe_a_deleted_user(app: App, ada: Account, system_hook: H
 
 
 def test_a_long_queue_is_made_in_steps(app: App, ada: Account, home: Repository, system_hook: Hook) -> None:
-    """Nobody else waits for all of it."""
+    """All queued events are rendered when there are more than one batch."""
     database = app.database
     for number in range(BATCH + 5):
         issues.open_issue(database, home, ada, NewIssue(title=str(number)))

@@ -1,4 +1,4 @@
-"""What is told of issues that wait for each other, and what is not told of those elsewhere."""
+"""Webhook payloads of issue dependencies, and the private issues they hide."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ SECRET = "where the treasure is"
 
 
 def open_issue(app: App, home: Repository, author: Account, title: str, *, is_pull: bool = False) -> Issue:
-    """Open an issue whose body is nobody else's business."""
+    """Open an issue with a body that must not be shown to others."""
     branches = Branches("fix", "main") if is_pull else None
     return issues.open_issue(app.database, home, author, NewIssue(title=title, body=SECRET, branches=branches))
 
@@ -26,7 +26,7 @@ def open_issue(app: App, home: Repository, author: Account, title: str, *, is_pu
 def dependency_payload(
     app: App, home: Repository, issue: Issue, blocker: Issue, action: str = "added"
 ) -> dict[str, Any]:
-    """Record that an issue waits for another, and return what is told."""
+    """Record that an issue is blocked by another, and return the payload."""
     kind = "issue_dependency" if action else "issue_unblocked"
     with app.database.write() as connection:
         record(
@@ -41,7 +41,7 @@ def dependency_payload(
 
 
 def test_two_issues_of_one_repository_are_complete(app: App, ada: Account) -> None:
-    """Also of a private one: whoever has its hook may read it."""
+    """Both issues of one private repository are complete, as the hook's owner may read it."""
     home = make_repository(app.database, ada, is_private=True)
     issue, blocker = open_issue(app, home, ada, "a"), open_issue(app, home, ada, "b")
     event = dependency_payload(app, home, issue, blocker)
@@ -53,7 +53,7 @@ def test_two_issues_of_one_repository_are_complete(app: App, ada: Account) -> No
 
 
 def test_the_end_of_waiting(app: App, ada: Account) -> None:
-    """Has the same form."""
+    """The payload of an unblocked issue has the issue and its blocker like the other payloads."""
     home = make_repository(app.database, ada)
     issue, blocker = open_issue(app, home, ada, "a"), open_issue(app, home, ada, "b")
     event = dependency_payload(app, home, issue, blocker, "")
@@ -61,7 +61,7 @@ def test_the_end_of_waiting(app: App, ada: Account) -> None:
 
 
 def test_an_issue_of_a_public_repository_is_complete(app: App, ada: Account) -> None:
-    """Everybody may read it there."""
+    """A blocker in another public repository is complete, as everybody may read it."""
     home, other = make_repository(app.database, ada), make_repository(app.database, ada, "boat")
     event = dependency_payload(app, home, open_issue(app, home, ada, "a"), open_issue(app, other, ada, "b"))
     assert (event["blocker"]["body"], event["blocker_repository"]["full_name"]) == (SECRET, "Ada/boat")
@@ -69,7 +69,7 @@ def test_an_issue_of_a_public_repository_is_complete(app: App, ada: Account) -> 
 
 @pytest.mark.parametrize("hidden", ["private", "another", "hidden owner", "issues off"])
 def test_a_private_issue_is_shown_by_its_name_only(app: App, ada: Account, hidden: str) -> None:
-    """Also one of the same owner: who looks after one repository of an organization need not see the others."""
+    """A blocker in a repository that is not public is reduced to name and state, also for the same owner."""
     (bob,) = make_people(app.database, "bob")
     owner, columns = ada, {"is_private": True}
     if hidden == "another":
@@ -91,7 +91,7 @@ def test_a_private_issue_is_shown_by_its_name_only(app: App, ada: Account, hidde
 
 
 def test_a_hidden_pull_request_is_one_still(app: App, ada: Account) -> None:
-    """That much is said."""
+    """The reduced form of a hidden pull request still says that it is a pull request."""
     home, other = make_repository(app.database, ada), make_repository(app.database, ada, "b", is_private=True)
     event = dependency_payload(
         app, home, open_issue(app, home, ada, "a"), open_issue(app, other, ada, "b", is_pull=True)

@@ -1,4 +1,4 @@
-"""What was written down about an event, and what can be looked up."""
+"""Event details in payloads: deleted objects, URLs, and what receivers may see."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from tests.hosting.webhooks.event_helpers import last
 
 
 def test_a_deleted_user_is_a_ghost(app: App, ada: Account) -> None:
-    """And what they did is told."""
+    """The sender of an event is Ghost after the user is deleted, and the repository is still described."""
     (bob,) = make_people(app.database, "bob")
     issues.open_issue(app.database, make_repository(app.database, ada), bob, NewIssue(title="t"))
     assert load_event_context(Receiver(app), last(app.database, "issues")).sender.login == "bob"
@@ -34,7 +34,7 @@ def test_a_deleted_user_is_a_ghost(app: App, ada: Account) -> None:
 
 
 def test_deleted_things_are_described_from_the_details(app: App, ada: Account) -> None:
-    """As far as it was written down."""
+    """A deleted issue is read from the details of its event, and is None where they do not have it."""
     home = make_repository(app.database, ada)
     issue = issues.open_issue(app.database, home, ada, NewIssue(title="t"))
     issues.delete_issue(app.database, home, issue, ada)
@@ -46,7 +46,7 @@ def test_deleted_things_are_described_from_the_details(app: App, ada: Account) -
 
 
 def test_addresses_are_those_of_the_settings(app: App) -> None:
-    """Nobody asked, so nobody named an address; without a setting it is this machine's."""
+    """URLs begin with the root URL of the settings, or with localhost, as there is no request."""
     assert Receiver(app).root == "http://localhost:3000"
     named = replace(app, settings=msgspec.structs.replace(app.settings, root_url="https://git.example.org/h"))
     assert (Receiver(named).root, Receiver(named).api) == (
@@ -56,11 +56,11 @@ def test_addresses_are_those_of_the_settings(app: App) -> None:
 
 
 def test_email_addresses_are_hidden(app: App, ada: Account) -> None:
-    """Not that of an administrator either."""
+    """A payload has the noreply address of a user whose email address is hidden."""
     assert user(Receiver(app), ada).email == f"{ada.id}+ada@noreply.localhost"
 
 
 def test_a_receiver_sees_a_repository_as_its_owner(app: App, ada: Account) -> None:
-    """Whoever made the hook looks after what it tells of."""
+    """A receiver has the owner's access to a private repository, as its hook was added by an administrator."""
     closed = make_repository(app.database, ada, is_private=True)
     assert Receiver(app).access_to(closed).is_owner

@@ -1,4 +1,4 @@
-"""What is told about issues, pull requests and comments."""
+"""Webhook payloads of issues, pull requests, reviews and comments."""
 
 import json
 from typing import Any
@@ -16,7 +16,7 @@ from holdfast.hosting.store.reviews import ReviewState
 from holdfast.hosting.store.tables import hooks, reviews
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.repository_helpers import make_repository
-from tests.hosting.schemas.test_issues import KEYS
+from tests.hosting.schemas.issue_fields import ISSUE_FIELDS
 from tests.hosting.webhooks.event_helpers import payload, recorded
 
 PAGE = "http://localhost:3000/Ada/ship"
@@ -42,16 +42,16 @@ def pull(app: App, ada: Account, repository: Repository) -> Issue:
 
 
 def payloads(app: App) -> list[dict[str, Any]]:
-    """Return everything that is told, in order."""
+    """Return all payloads, in order."""
     return [json.loads(payload_of(app, event)) for event in recorded(app.database)]
 
 
 def test_the_payload_of_an_issue_is_complete(app: App, ada: Account, issue: Issue) -> None:
-    """With every key the API has, in the same order."""
+    """The payload of an opened issue has every key of the API in the same order."""
     (opened,) = payloads(app)
     assert list(opened) == ["action", "number", "issue", "repository", "sender", "commit_id"]
     assert (opened["action"], opened["number"], opened["commit_id"]) == ("opened", 1, "")
-    assert [key for key in opened["issue"] if key in KEYS] == KEYS
+    assert [key for key in opened["issue"] if key in ISSUE_FIELDS] == ISSUE_FIELDS
     assert (opened["issue"]["body"], opened["issue"]["html_url"]) == ("Below.", f"{PAGE}/issues/1")
     assert opened["issue"]["user"]["email"] == f"{ada.id}+ada@noreply.localhost"
     assert opened["repository"]["full_name"] == "Ada/ship"
@@ -60,7 +60,7 @@ def test_the_payload_of_an_issue_is_complete(app: App, ada: Account, issue: Issu
 def test_the_payload_of_an_edit_has_the_former_values(
     app: App, ada: Account, repository: Repository, issue: Issue
 ) -> None:
-    """Only what changed, and an empty text is something too."""
+    """The changes have only the edited fields, also where the old value was empty."""
     issues.change_issue(app.database, repository, issue, ada, IssueChanges(title="It sinks", body="Deep."))
     issues.change_issue(app.database, repository, issue, ada, IssueChanges(ref="v1"))
     _, words, ref = payloads(app)
@@ -72,7 +72,7 @@ def test_the_payload_of_an_edit_has_the_former_values(
 def test_labels_are_shown_after_their_deletion(
     app: App, ada: Account, repository: Repository, issue: Issue
 ) -> None:
-    """Which came and which went."""
+    """A payload names the labels that were added and removed, even those that were deleted since."""
     bug, pump = (labels.add_label(app.database, repository, name, "f00") for name in ("bug", "pump"))
     for wanted in ([bug], [pump], []):
         issues.change_issue(app.database, repository, issue, ada, IssueChanges(labels=wanted))
@@ -93,7 +93,7 @@ def test_labels_are_shown_after_their_deletion(
 def test_payloads_have_assignees_and_milestones(
     app: App, ada: Account, repository: Repository, issue: Issue
 ) -> None:
-    """The issue says how it is."""
+    """The issue in the payload has its assignee and its milestone after the change."""
     goal = milestones.add_milestone(app.database, repository, ada, "1.0")
     issues.change_issue(app.database, repository, issue, ada, IssueChanges(assignees=[ada], milestone_id=goal.id))
     assigned, reached = payload(app, "issue_assign"), payload(app, "issue_milestone")
@@ -108,7 +108,7 @@ def test_payloads_have_assignees_and_milestones(
 def test_the_payload_of_a_deleted_issue_has_its_last_state(
     app: App, ada: Account, repository: Repository, issue: Issue
 ) -> None:
-    """With its labels, its milestone and whom it was assigned to."""
+    """The payload of a deleted issue has its labels, its milestone and its assignees."""
     label = labels.add_label(app.database, repository, "bug", "f00")
     goal = milestones.add_milestone(app.database, repository, ada, "1.0")
     changes = IssueChanges(labels=[label], assignees=[ada], milestone_id=goal.id)
@@ -124,7 +124,7 @@ def test_the_payload_of_a_deleted_issue_has_its_last_state(
 
 
 def test_payloads_of_comments(app: App, ada: Account, repository: Repository, issue: Issue) -> None:
-    """Said, said differently, and taken back; what was said last is told when it is gone."""
+    """Created, edited and deleted comments have payloads, the last one with the text before the deletion."""
     comment = comments.add_comment(app.database, repository, issue, ada, "Pump!")
     made = payload(app, "issue_comment")
     assert list(made) == ["action", "issue", "comment", "repository", "sender", "is_pull"]
@@ -141,7 +141,7 @@ def test_payloads_of_comments(app: App, ada: Account, repository: Repository, is
 
 
 def test_payloads_of_pull_requests(app: App, ada: Account, repository: Repository, pull: Issue) -> None:
-    """Are told as pull requests; a comment on one comes with both forms."""
+    """A pull request has payloads of its own; a comment on one has both the issue and the pull request."""
     (opened,) = payloads(app)
     assert list(opened) == [
         *("action", "number", "pull_request", "requested_reviewer", "repository", "sender"),
@@ -163,7 +163,7 @@ def test_payloads_of_pull_requests(app: App, ada: Account, repository: Repositor
 def test_the_payload_of_a_review_has_its_kind_and_text(
     app: App, ada: Account, repository: Repository, pull: Issue
 ) -> None:
-    """To webhooks that asked for reviews, whichever kind it is; with who was asked."""
+    """Payloads of review requests name the reviewer, and those of reviews have the kind and the text."""
     hooked = {"url": "https://ci.example", "scope": "repository", "content_type": "json"}
     hooked["events"] = "pull_request_review,pull_request_review_request"
     with app.database.write() as connection:

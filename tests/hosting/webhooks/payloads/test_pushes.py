@@ -1,4 +1,4 @@
-"""What is told of real pushes."""
+"""Webhook payloads of pushes, branches and tags."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ PAGE = f"{ROOT}/ada/ship"
 
 
 class PushedRepository:
-    """A repository of Ada's on a service, her working copy, and what others are told."""
+    """A repository of Ada's on a service, her working copy, and the payloads of its events."""
 
     def __init__(self, clients: ServiceClients, app: App, folder: Path) -> None:
         self.clients, self.host, self.git = clients, app, Git(folder)
@@ -58,7 +58,7 @@ def pushed(clients: ServiceClients, tmp_path: Path) -> Iterator[PushedRepository
 
 
 def test_the_first_push_of_a_repository(pushed: PushedRepository) -> None:
-    """There is nothing to compare with, and every file is added."""
+    """The first push has no commit to compare with, and lists every file as added."""
     first = pushed.git.commit("a b/ä.txt", "one\n", "First\n\nwith more to say")
     payload = pushed.push("main")
     assert list(payload) == [
@@ -88,13 +88,13 @@ def test_the_first_push_of_a_repository(pushed: PushedRepository) -> None:
 
 
 def test_payloads_have_push_options(pushed: PushedRepository) -> None:
-    """As they were given; whoever gives none finds no such field in what is told."""
+    """The push options are in the payload, in the order in which they were given."""
     pushed.git.commit("a.txt", "one\n", "First")
     assert pushed.push("-o", "ci.skip", "-o", "a=b", "main")["push_options"] == ["ci.skip", "a=b"]
 
 
 def test_the_commits_of_a_large_push_are_limited(pushed: PushedRepository) -> None:
-    """The newest five are told, newest first, and how many there are; a rename is a file less and one more."""
+    """A push lists its newest five commits and their total; a rename is a removed and an added file."""
     base = pushed.git.commit("a", "one\n")
     pushed.push("main")
     for number in range(6):
@@ -115,7 +115,7 @@ def test_the_commits_of_a_large_push_are_limited(pushed: PushedRepository) -> No
 
 
 def test_a_new_branch(pushed: PushedRepository) -> None:
-    """Brings what is on no other branch, ten commits at most; it is compared with where it left."""
+    """A new branch has its commits that no other branch has, at most ten, and is compared with its base."""
     base = pushed.git.commit("a", "one\n")
     pushed.push("main")
     pushed.git("checkout", "-q", "-b", "feature/x")
@@ -134,7 +134,7 @@ def test_a_new_branch(pushed: PushedRepository) -> None:
 
 
 def test_a_new_branch_without_commits(pushed: PushedRepository) -> None:
-    """Is compared with the default branch, and still has a head."""
+    """A new branch without new commits is compared with the default branch, and has a head commit."""
     head = pushed.git.commit("a", "one\n")
     pushed.push("main")
     payload = pushed.push("main:refs/heads/same")
@@ -144,7 +144,7 @@ def test_a_new_branch_without_commits(pushed: PushedRepository) -> None:
 
 
 def test_a_force_push_has_its_payload(pushed: PushedRepository) -> None:
-    """What is new is told; what was before may be collected by then, and the push is told all the same."""
+    """A forced push lists the new commits, also after the old ones were garbage-collected."""
     pushed.git.commit("a", "one\n")
     old = pushed.git.commit("a", "two\n")
     pushed.push("main")
@@ -160,7 +160,7 @@ def test_a_force_push_has_its_payload(pushed: PushedRepository) -> None:
 
 
 def test_payloads_of_tags(pushed: PushedRepository) -> None:
-    """A tag brings no commits, but the one it is on is told; a deleted one leads nowhere."""
+    """A tag has a head commit but no list of commits, and a deleted tag has neither."""
     head = pushed.git.commit("a", "one\n")
     pushed.push("main")
     pushed.git("tag", "-a", "-m", "Release", "v1/é")
@@ -184,7 +184,7 @@ def test_payloads_of_tags(pushed: PushedRepository) -> None:
 
 
 def test_a_tag_that_moves_is_compared_with_where_it_was(pushed: PushedRepository) -> None:
-    """Also one of something that is no commit, which has no history."""
+    """A moved tag is compared with its old commit, and a tag of a blob has no head commit."""
     old = pushed.git.commit("a", "one\n")
     new = pushed.git.commit("a", "two\n")
     pushed.git("tag", "v1", old)
@@ -203,7 +203,7 @@ def test_a_tag_that_moves_is_compared_with_where_it_was(pushed: PushedRepository
 
 
 def test_of_very_many_refs_the_last_have_short_payloads(pushed: PushedRepository) -> None:
-    """A webhook must not make a push of thousands of branches wait for git thousands of times."""
+    """Payloads beyond a number of refs have only the head commit, so that a large push is not slow."""
     add_hook(pushed.host.database, pushed.ada, events="push")
     old = pushed.git.commit("a", "one\n")
     names = [f"refs/heads/b{number:03}" for number in range(ref_updates.DETAILED_REFS + 1)]
@@ -223,7 +223,7 @@ def test_of_very_many_refs_the_last_have_short_payloads(pushed: PushedRepository
 
 
 def test_a_deleted_branch_has_no_push_payload(pushed: PushedRepository) -> None:
-    """It is told by its short name."""
+    """A deleted branch has only a delete event, with its short name."""
     pushed.git.commit("a", "one\n")
     pushed.push("main", "main:refs/heads/feature/x")
     pushed.git("push", "-q", "origin", "--delete", "feature/x")
@@ -232,7 +232,7 @@ def test_a_deleted_branch_has_no_push_payload(pushed: PushedRepository) -> None:
 
 
 def test_a_branch_deleted_before_its_payload_is_rendered(pushed: PushedRepository) -> None:
-    """Its commits are told as long as the repository has them; afterwards the ids are."""
+    """Its commits are listed until they are garbage-collected, and afterwards only the ids remain."""
     pushed.git.commit("a", "one\n")
     pushed.push("main")
     pushed.git("checkout", "-q", "-b", "fix")
@@ -249,7 +249,7 @@ def test_a_branch_deleted_before_its_payload_is_rendered(pushed: PushedRepositor
 
 
 def test_a_test_shows_one_commit_and_its_signature(pushed: PushedRepository) -> None:
-    """It is a push from a commit to itself."""
+    """A test of a hook is a push from a commit to itself, which lists that commit with its verification."""
     pushed.git.commit("a", "one\n")
     head = pushed.git.commit("a", "two\n")
     pushed.push("main")
@@ -274,5 +274,5 @@ def test_a_test_shows_one_commit_and_its_signature(pushed: PushedRepository) -> 
     [("refs/heads/a/b", "a/b"), ("refs/tags/refs/heads/x", "refs/heads/x"), ("refs/pull/1", "refs/pull/1")],
 )
 def test_short_names(ref: str, name: str) -> None:
-    """Only what says which kind of ref it is is left out, and only once."""
+    """A short name is the ref without the prefix of its kind, which is removed once."""
     assert short(ref) == name

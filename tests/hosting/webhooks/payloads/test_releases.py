@@ -1,4 +1,4 @@
-"""The payload of a release event."""
+"""Webhook payloads of releases."""
 
 import json
 
@@ -13,7 +13,7 @@ from tests.hosting.webhooks.event_helpers import add_hook, recorded
 
 
 def test_the_payload_of_a_release_has_its_state(app: App, ada: Account) -> None:
-    """Also when it is deleted, with the repository's count of the moment."""
+    """A published and a deleted release have complete payloads with the release count after the change."""
     home = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
     add_hook(app.database, ada, events="release")
     actor = Actor(ada)

@@ -1,4 +1,4 @@
-"""The JSON of an event."""
+"""The JSON format of the payloads of every event."""
 
 import json
 from typing import Any
@@ -26,7 +26,7 @@ ONE = "1" * 40
 
 
 def everything(app: App, ada: Account) -> list[Event]:
-    """Let everything happen once, and return it."""
+    """Record an event of every kind and action, and return all events."""
     database = app.database
     home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
     label = labels.add_label(database, home, "bug", "f00")
@@ -91,7 +91,7 @@ def everything(app: App, ada: Account) -> list[Event]:
 
 
 def assert_fits(kind: str, text: str) -> dict[str, Any]:
-    """Hold a payload against what is documented: the types of its keys, and their order."""
+    """Compare a payload with its documented form: the types of its keys, and their order."""
     struct = KINDS[kind].payload
     payload: dict[str, Any] = json.loads(text)
     assert msgspec.to_builtins(msgspec.json.decode(text, type=struct)) == payload
@@ -100,7 +100,7 @@ def assert_fits(kind: str, text: str) -> dict[str, Any]:
 
 
 def test_every_kind_has_its_form(app: App, ada: Account) -> None:
-    """Also when all it was about is gone by the time it is told: then what is known, and never an error."""
+    """Each kind of event has a payload of the documented form, also after its repository was deleted."""
     seen = set()
     for event in everything(app, ada):
         payload = assert_fits(event.kind, payload_of(app, event))
@@ -114,7 +114,7 @@ def test_every_kind_has_its_form(app: App, ada: Account) -> None:
 
 
 def test_a_payload_is_indented_as_receivers_know_it(app: App, ada: Account) -> None:
-    """By two spaces, and by one for repositories."""
+    """Payloads are indented by two spaces, and those about repositories by one, as receivers expect."""
     home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"))
     issues.open_issue(app.database, home, ada, NewIssue(title="It leaks"))
     created, opened = (payload_of(app, event) for event in recorded(app.database))
@@ -124,12 +124,12 @@ def test_a_payload_is_indented_as_receivers_know_it(app: App, ada: Account) -> N
 
 
 def test_a_stored_payload_is_rendered_again_unchanged(app: App) -> None:
-    """To the letter."""
+    """A payload that is stored with its event is returned unchanged, even if it is not JSON."""
     assert payload_of(app, Event(1, "push", None, None, None, "{}", 0, "{as it was}")) == "{as it was}"
 
 
 def test_invalid_details_are_rendered(app: App) -> None:
-    """Another version may have written them."""
+    """Invalid details, which another version may have written, have a payload of the documented form."""
     for kind in KINDS:
         for details in ("{}", "[]", "not json", '{"issue_id":"x"}', '{"was":{"id":1}}'):
             payload = assert_fits(kind, payload_of(app, Event(1, kind, None, None, None, details, 0, "")))

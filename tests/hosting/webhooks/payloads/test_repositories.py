@@ -1,4 +1,4 @@
-"""What is told when something happens to a repository itself."""
+"""Webhook payloads of created, changed and deleted repositories."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ SHIP = "/repos/ada/ship"
 
 
 def payloads(clients: ServiceClients, settings: Settings) -> list[dict[str, Any]]:
-    """Return what is told of repositories, in order."""
+    """Return the payloads of repository events, in order."""
     host = App.open(settings)
     events = [event for event in recorded(clients.database) if event.kind == "repository"]
     texts = [json.loads(payload_of(host, event)) for event in events]
@@ -35,7 +35,7 @@ def ada(ada_with_a_ship: httpx.Client) -> httpx.Client:
 def test_a_created_and_a_deleted_repository_have_payloads(
     clients: ServiceClients, ada: httpx.Client, settings: Settings
 ) -> None:
-    """The whole of it is told also when it is gone; its owner is called an organization whoever it is."""
+    """A deleted repository is complete in its payload, and its owner is called an organization."""
     assert ada.post("/user/repos", json={"name": "boat", "description": "small", "private": True}).is_success
     shown = ada.get("/repos/ada/boat").json()
     assert ada.delete("/repos/ada/boat").status_code == 204
@@ -54,7 +54,7 @@ def test_a_created_and_a_deleted_repository_have_payloads(
 def test_a_renamed_and_a_transferred_repository_have_payloads(
     clients: ServiceClients, ada: httpx.Client, settings: Settings
 ) -> None:
-    """With what they were before."""
+    """The changes of a renamed repository have the old name, and those of a transferred one the old owner."""
     assert ada.post("/orgs", json={"username": "guild"}).is_success
     assert ada.patch(SHIP, json={"name": "barque"}).is_success
     assert ada.post("/repos/ada/barque/transfer", json={"new_owner": "guild"}).status_code == 202
@@ -84,7 +84,7 @@ CHANGES: list[tuple[dict[str, object], str, dict[str, object] | None]] = [
 
 
 def test_changed_settings_have_payloads(clients: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
-    """Each with what it was; the same again is no news."""
+    """Each changed setting has a payload with its old value, and setting it again has none."""
     for change, _, _ in CHANGES:
         for _ in range(2):
             assert ada.patch(SHIP, json=change).is_success
@@ -99,7 +99,7 @@ def test_changed_settings_have_payloads(clients: ServiceClients, ada: httpx.Clie
 def test_a_renamed_default_branch_has_a_payload(
     clients: ServiceClients, ada: httpx.Client, settings: Settings
 ) -> None:
-    """It is a setting like others."""
+    """A renamed default branch is a changed setting with the old name."""
     assert ada.patch(f"{SHIP}/branches/main", json={"name": "trunk"}).is_success
     (event,) = payloads(clients, settings)
     assert event["changes"] == {"default_branch": {"from": "main"}}

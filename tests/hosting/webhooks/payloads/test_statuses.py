@@ -1,4 +1,4 @@
-"""The payload of a commit status."""
+"""Webhook payloads of commit statuses."""
 
 import json
 
@@ -15,7 +15,7 @@ from holdfast.hosting.webhooks.payloads import payload_of
 
 
 def test_a_status_of_a_missing_commit_has_a_payload_without_it(app: App, ada: Account) -> None:
-    """And with it where it does, also when it is rendered later."""
+    """The payload of a status has its commit where the repository has it, and otherwise null."""
     home = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
     head = refs.resolve(app.copies.open(home), "main", "main")
     assert head is not None

@@ -1,0 +1,36 @@
+"""The fields of an issue in the API and in payloads."""
+
+__all__ = ["ISSUE_FIELDS"]
+
+ISSUE_FIELDS = [
+    "id",
+    "url",
+    "html_url",
+    "number",
+    "user",
+    "original_author",
+    "original_author_id",
+    "title",
+    "body",
+    "ref",
+    "assets",
+    "labels",
+    "milestone",
+    "projects",
+    "assignee",
+    "assignees",
+    "state",
+    "is_locked",
+    "comments",
+    "created_at",
+    "updated_at",
+    "closed_at",
+    "due_date",
+    "time_estimate",
+    "pull_request",
+    "repository",
+    "pin_order",
+    "content_version",
+    "blocked_by_count",
+    "blocking_count",
+]
