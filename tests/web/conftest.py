@@ -1,4 +1,4 @@
-"""Fixtures of the tests of pages."""
+"""Fixtures of the page tests."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""People who look at pages, each with a browser that is logged in, and a place to look at."""
+"""An organization with a repository, and users with different permissions who are logged in."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,14 @@ EVIL = "<script>alert(1)</script>\"'&"
 
 @dataclass(frozen=True)
 class OrganizationFixture:
-    """Ada's organization with a repository: Ben reads it, Cleo writes, Dora looks after it, Eve does neither."""
+    """Ada's organization with a repository: Ben may read, Cleo write, Dora administer it, and Eve neither."""
 
     clients: ServiceClients
     api: httpx.Client
     """Ada's, for what comes before."""
 
     def visit(self, name: str | None) -> httpx.Client:
-        """Open somebody's browser, or one nobody is logged in with."""
+        """Return a browser client with a session of a user, or without a session."""
         client = self.clients.open("", Accept="text/html")
         if name is not None:
             user = accounts.find_user(self.clients.database, name)
@@ -31,7 +31,7 @@ class OrganizationFixture:
         return client
 
     def statuses(self, path: str) -> dict[str, int]:
-        """Return what everybody gets who looks at a page; `-` is nobody in particular."""
+        """Return the status of a page for every user; `-` is an anonymous visitor."""
         names = ("-", "eve", "ben", "cleo", "dora", "ada", "admin")
         return {
             name: self.visit(None if name == "-" else name)
@@ -42,7 +42,7 @@ class OrganizationFixture:
 
 
 def guild_in(clients: ServiceClients) -> OrganizationFixture:
-    """Let Ada found the guild, with a private repository."""
+    """Create the organization of Ada, with a private repository."""
     for name in ("ada", "ben", "cleo", "dora", "eve"):
         clients.account(name)
     ada = clients.with_token(accounts.find_user(clients.database, "ada"))

@@ -1,4 +1,4 @@
-"""Pages, and what becomes of requests for which there is none."""
+"""The web application: sessions, security headers, compression, redirects and missing pages."""
 
 import httpx
 import pytest
@@ -22,7 +22,7 @@ def test_a_link_from_another_site_keeps_the_session(service: Service) -> None:
 
 
 def test_a_missing_page_is_a_404_with_the_menu(service: Service) -> None:
-    """Whoever is logged in still is; a method that a page has not got is refused."""
+    """A logged-in user has the menu on the page; an unsupported method has status 405."""
     with service.logged_in() as client:
         response = client.get("/nobody/nothing/at/all", headers=LOOKING)
         assert response.status_code == 404
@@ -31,7 +31,7 @@ def test_a_missing_page_is_a_404_with_the_menu(service: Service) -> None:
 
 
 def test_pages_have_security_headers(service: Service) -> None:
-    """No script but ours, no frame, no cache between people, no other site."""
+    """Pages allow only own scripts, no framing, no shared cache and no access by other origins."""
     with service.client() as client:
         response = client.get("/", headers=LOOKING | {"Origin": "https://elsewhere.example"})
     policy = response.headers["content-security-policy"]
@@ -43,7 +43,7 @@ def test_pages_have_security_headers(service: Service) -> None:
 
 
 def test_long_pages_are_compressed(service: Service) -> None:
-    """For a browser that can read it."""
+    """A page has gzip encoding only for a client that accepts it."""
     with service.logged_in() as client:
         assert client.get("/", headers=LOOKING).headers["content-encoding"] == "gzip"
         plain = client.get("/", headers={**LOOKING, "Accept-Encoding": "identity"})
@@ -58,12 +58,12 @@ def test_long_pages_are_compressed(service: Service) -> None:
     ],
 )
 def test_redirects_stay_on_the_site(wanted: str | None) -> None:
-    """In whatever spelling."""
+    """A target on another site and a malformed one are replaced by the home page."""
     assert local_path(wanted) == "/"
 
 
 def test_users_return_to_the_requested_page(service: Service) -> None:
-    """The form remembers, also after a wrong password."""
+    """The login form keeps the requested page after a wrong password, and redirects to it."""
     wanted = "/admin/tides/issues?state=closed&q=a+b"
     assert local_path(wanted) == wanted
     with service.client() as client:

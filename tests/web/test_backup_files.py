@@ -1,4 +1,4 @@
-"""The backups in the data folder."""
+"""The list of backups in the data folder."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.backup.streams import empty_frame as frame
 
 
 def test_a_missing_folder_is_an_empty_list(tmp_path: Path) -> None:
-    """The folder is made by whoever puts something there."""
+    """A folder that does not exist yet has no backups, and is no error."""
     assert list_backup_files(tmp_path / "none") == []
 
 
@@ -22,7 +22,7 @@ def test_files_are_listed_by_name_and_hidden_ones_left_out(tmp_path: Path) -> No
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
-    """What was kept of a file does not outlive the file."""
+    """The cached counts of a file are replaced when the file changes."""
     file = tmp_path / "a"
     file.write_bytes(record(HEADER))
     (before,) = list_backup_files(tmp_path)
@@ -34,7 +34,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 
 
 def test_an_archive_is_listed_without_a_problem(tmp_path: Path) -> None:
-    """It lies beside the backups it was made from; what SQLite keeps beside it is not listed."""
+    """An archive may be in the folder of backups, and its write-ahead log is not listed."""
     (tmp_path / "a.backup").write_bytes(record(HEADER))
     archives.open(tmp_path / "b.archive", create=True).close()
     (tmp_path / "b.archive-wal").write_bytes(b"x")

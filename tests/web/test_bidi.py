@@ -17,7 +17,7 @@ CODE = f"if is_admin:{RLO}\u2066  # only then\u2069\u2066 begin\n    pass\n"
 
 @pytest.mark.parametrize("control", CONTROLS)
 def test_each_control_is_shown_as_its_code(control: str) -> None:
-    """And the page says what that means, once."""
+    """A control character is replaced by its code point, and the page has one warning."""
     page = with_visible_controls(f"<html>{MAIN}<p>a{control}b</p></main></html>")
     assert control not in page
     assert f"a<span class=bidi>U+{ord(control):04X}</span>b" in page
@@ -25,7 +25,7 @@ def test_each_control_is_shown_as_its_code(control: str) -> None:
 
 
 def test_what_is_sent_back_by_a_form_stays_as_it_is() -> None:
-    """Editing a file with such a character does not change it; attributes cannot hold elements."""
+    """Control characters in form fields and attributes are not replaced, so that editing keeps them."""
     for html in (
         f"{MAIN}<textarea>a{RLO}b</textarea>",
         f'{MAIN}<input value="a{RLO}b">',
@@ -37,7 +37,7 @@ def test_what_is_sent_back_by_a_form_stays_as_it_is() -> None:
 
 @given(st.text(alphabet=f"<>\"'= ab/{RLO}\u2066", max_size=40), st.text(alphabet=f"ab{RLO} &;", max_size=10))
 def test_only_controls_are_replaced(odd: str, text: str) -> None:
-    """Whatever stands around them, taking the marks out again gives the page without the controls in its texts."""
+    """Without the inserted marks, a page is the same except for control characters."""
     page = f"{MAIN}{odd}<p>{text}</p>"
     shown = with_visible_controls(page).replace(WARNING, "")
     bare = re.sub(r"<span class=bidi>U\+[0-9A-F]{4}</span>", "", shown)
@@ -45,7 +45,7 @@ def test_only_controls_are_replaced(odd: str, text: str) -> None:
 
 
 def test_controls_are_shown_in_code_diffs_and_names(guild: OrganizationFixture) -> None:
-    """A file, its blame, its commit, its name in a directory, and the title of an issue."""
+    """Pages of a file, its blame, its commit, its directory and an issue show the control character."""
     api = guild.api
     path = f"gpj.{RLO}exe.py"
     body = {"content": base64.b64encode(CODE.encode()).decode(), "message": f"Add {RLO}it"}
@@ -86,7 +86,7 @@ def test_names_are_isolated_from_surrounding_text(guild: OrganizationFixture) ->
 
 
 def test_in_conversations_only_isolates_that_end_are_left() -> None:
-    """Within one piece of text: what was opened in a name cannot be closed, nor go on, beyond it."""
+    """Isolates are balanced within one text node, and other control characters are removed."""
     html = "<b>\u202eabc</b> x\u2069y <i>\u2068 one \u2066\u2069</i>\u2068two\u2069 \u2068\u2068three\u2069"
     expected = "<b>abc</b> xy <i>\u2068 one \u2069</i>\u2068two\u2069 \u2068three\u2069"
     assert with_balanced_isolates(html) == expected

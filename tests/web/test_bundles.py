@@ -1,4 +1,4 @@
-"""Bundled scripts are found by their manifest, and pages work without them."""
+"""Bundled scripts and their manifest."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_a_script_has_the_address_of_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, "", "{", '{"scripts": 5}', "{}"])
 def test_without_a_manifest_there_are_no_scripts_and_the_log_says_so(tmp_path: Path, content: str | None) -> None:
-    """Nothing was built, or by something else."""
+    """A missing or invalid manifest gives no URL, and a warning names the command that builds it."""
     if content is not None:
         (tmp_path / "manifest.json").write_text(content)
     bundles = Bundles(tmp_path)

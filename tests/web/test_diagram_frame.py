@@ -1,4 +1,4 @@
-"""The frame of diagrams can be embedded by our pages only, and can do nothing else."""
+"""The sandboxed frame of diagrams and its content security policy."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.conftest import Service
 
 
 def test_the_frame_has_a_policy_of_its_own(service: Service) -> None:
-    """An origin of its own, and no network; pages may embed it, and load nothing of it."""
+    """The frame is sandboxed without network access, and only pages of this site may embed it."""
     if not BUNDLES.address("diagram_frame"):
         pytest.skip("diagrams are not built: run `make assets`")
     with service.client() as client:
@@ -38,7 +38,7 @@ def test_the_frame_has_a_policy_of_its_own(service: Service) -> None:
 def test_without_the_script_there_is_no_frame(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A checkout that was not built says that the address has nothing."""
+    """Without built assets, the frame has status 404."""
     monkeypatch.setattr(diagram_frame, "BUNDLES", Bundles(tmp_path))
     with service.client() as client:
         assert client.get("/-/diagram").status_code == 404

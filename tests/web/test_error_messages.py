@@ -1,4 +1,4 @@
-"""Errors become sentences for people by their type, whatever the API calls them."""
+"""Error messages on pages, by type of error."""
 
 import pytest
 
@@ -45,18 +45,18 @@ def test_a_typed_error_becomes_a_sentence_of_its_type(error: HostingError, shown
 
 
 def test_there_is_a_sentence_for_every_permission() -> None:
-    """Each is another one."""
+    """The sentences of all permissions differ."""
     assert len({message_for(errors.Forbidden(permission)) for permission in Permission}) == len(Permission)
 
 
 def test_a_page_does_not_show_where_the_database_is() -> None:
-    """That is for the log."""
+    """Messages of errors about the database and the data folder contain no path."""
     assert "/srv" not in message_for(errors.DatabaseUnavailable("cannot open /srv/holdfast/holdfast.db"))
     assert message_for(errors.WrongDataFolder("/srv/holdfast is another's")) == "Internal error."
 
 
 def test_the_status_of_a_page_is_the_one_of_the_api() -> None:
-    """An error that has none is a bug, and is raised again."""
+    """An error without a status is a bug and is raised again."""
     assert status_for(ApiError(418)) == 418
     assert status_for(errors.RepositoryArchived()) == 423
     assert status_for(InvalidField("Title", Violation.REQUIRED)) == 422

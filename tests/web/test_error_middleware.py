@@ -1,4 +1,4 @@
-"""The last place that turns an error into an answer."""
+"""The error middleware: error pages, JSON errors, logging and aborted responses."""
 
 import io
 import sqlite3
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 @pytest.fixture
 def app(settings: Settings, database: Database) -> Iterator[App]:
-    """Open everything the service has."""
+    """Open the application on a database."""
     del database
     opened = App.open(settings)
     yield opened
@@ -29,14 +29,14 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
 
 
 class Failing:
-    """An application that fails, before or in the middle of its answer."""
+    """An ASGI application that fails before or during its response."""
 
     def __init__(self, error: Exception, *, late: bool = False) -> None:
         self.error = error
         self.late = late
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Fail, but start and stop as asked."""
+        """Handle the lifespan protocol, and fail on requests."""
         if scope["type"] == "lifespan":
             while (message := await receive())["type"] != "lifespan.shutdown":
                 await send({"type": f"{message['type']}.complete"})
@@ -56,7 +56,7 @@ class Failing:
 def test_errors_are_html_or_json(
     app: App, shared_server: SharedServer, path: str, accept: str, content: str
 ) -> None:
-    """Programs, people and command lines, with the time after which to try again."""
+    """The API gets JSON, browsers HTML and other clients plain text, all with Retry-After."""
     with shared_server.serving(RequestLog(Failing(StorageFull("no space")), app)) as url:
         response = httpx.get(f"{url}{path}", headers={"Accept": accept})
     assert (response.status_code, response.headers["retry-after"]) == (507, "60")
@@ -65,7 +65,7 @@ def test_errors_are_html_or_json(
 
 
 def test_an_unexpected_error_is_logged_with_its_traceback(app: App, shared_server: SharedServer) -> None:
-    """And told without its text."""
+    """Neither the response nor the log contains the text of the error."""
     stream = io.StringIO()
     logs.configure(stream=stream)
     with shared_server.serving(RequestLog(Failing(RuntimeError("mackerel")), app)) as url:
@@ -79,7 +79,7 @@ def test_an_unexpected_error_is_logged_with_its_traceback(app: App, shared_serve
 def test_a_response_that_cannot_be_finished_is_aborted(
     app: App, shared_server: SharedServer, error: Exception
 ) -> None:
-    """The client sees that something is missing; the log has a line of it."""
+    """The client gets a protocol error, and the log has a line about it."""
     stream = io.StringIO()
     logs.configure(level="warning", stream=stream)
     with (

@@ -1,4 +1,4 @@
-"""The list of repositories."""
+"""The list of repositories on the explore page."""
 
 import pytest
 
@@ -11,7 +11,7 @@ __all__ = ["clients"]
 
 
 def test_readable_repositories_are_listed(clients: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By name, owner or description; in pages; one's own apart."""
+    """The list is searched by name, owner and description, and has pages and a filter for one's own."""
     ada = clients.user("ada")
     clients.account("bob")
     ada.post("/user/repos", json={"name": "tides", "description": "Water <b> 100%"})

@@ -1,4 +1,4 @@
-"""`go get` finds repositories by the address of a package, whether it may read them or not."""
+"""`go get` meta tags, which are the same for private and missing repositories."""
 
 import httpx
 import pytest
@@ -8,7 +8,7 @@ from tests.hosting.api_clients import ServiceClients
 
 @pytest.fixture
 def site(clients: ServiceClients) -> httpx.Client:
-    """Give Ada a public repository and a private one, and return a client of somebody who is not signed in."""
+    """Create a public and a private repository of Ada, and return an anonymous client."""
     ada = clients.user("ada")
     for name, is_private in (("ship", False), ("secret", True)):
         ada.post(
@@ -20,7 +20,7 @@ def site(clients: ServiceClients) -> httpx.Client:
 
 @pytest.mark.parametrize("path", ["ada/ship", "ada/ship/pkg/deep", "ada/ship.git"])
 def test_every_path_of_a_repository_names_it(site: httpx.Client, clients: ServiceClients, path: str) -> None:
-    """The package is the host and the name; the source is on the default branch."""
+    """The import path is the host and the repository, and the source is on the default branch."""
     url = clients.service.url
     response = site.get(f"{url}/{path}", params={"go-get": "1"})
     host = url.partition("//")[2]
@@ -32,7 +32,7 @@ def test_every_path_of_a_repository_names_it(site: httpx.Client, clients: Servic
 
 
 def test_nothing_tells_private_repositories_from_missing_ones(site: httpx.Client, clients: ServiceClients) -> None:
-    """Both have the same page, but for the name."""
+    """The pages of a private and of a missing repository are the same except for the name."""
     pages = [
         site.get(f"{clients.service.url}/ada/{name}", params={"go-get": "1"}).text.replace(name, "")
         for name in ("secret", "nowhere")
@@ -42,7 +42,7 @@ def test_nothing_tells_private_repositories_from_missing_ones(site: httpx.Client
 
 
 def test_other_requests_have_no_import_tag(site: httpx.Client, clients: ServiceClients) -> None:
-    """Other values, other methods, paths of one name and the API are as they were; names are escaped."""
+    """Other queries, methods, paths and the API have no tag, and names are escaped."""
     url = clients.service.url
     for path, query in (("ada/ship", "go-get=0"), ("ada/ship", "x=go-get=1"), ("ada", "go-get=1")):
         assert "go-import" not in site.get(f"{url}/{path}?{query}").text

@@ -1,4 +1,4 @@
-"""The first page."""
+"""The home page."""
 
 import re
 
@@ -14,7 +14,7 @@ from tests.conftest import ADMIN_PASSWORD, Service
 
 
 def test_visitors_see_an_introduction_only(service: Service) -> None:
-    """Nobody learns what backups there are without logging in."""
+    """The page of a visitor has a link to log in and names no backup."""
     folder = service.settings.data / "backups"
     folder.mkdir(parents=True)
     (folder / "private.binproto").write_bytes(record(HEADER))
@@ -25,7 +25,7 @@ def test_visitors_see_an_introduction_only(service: Service) -> None:
 
 
 def test_the_administrator_sees_the_backups_with_their_counts(service: Service) -> None:
-    """Each file with its date, its app and its counts; a broken one with its problem."""
+    """A backup has its date, app and counts, and a broken one its error."""
     folder = service.settings.data / "backups"
     folder.mkdir(parents=True)
     (folder / "mine.binproto").write_bytes(record(HEADER) + frame(1) + frame(4) * 1234)
@@ -38,7 +38,7 @@ def test_the_administrator_sees_the_backups_with_their_counts(service: Service) 
 
 
 def test_other_users_do_not_see_the_backups(service: Service) -> None:
-    """The data folder is the administrator's."""
+    """The backups of the data folder belong to the administrator."""
     accounts.create_user(service.database, "ada", Secret("long enough"))
     (service.settings.data / "backups").mkdir(parents=True)
     (service.settings.data / "backups" / "mine.binproto").write_bytes(record(HEADER))
@@ -50,7 +50,7 @@ def test_other_users_do_not_see_the_backups(service: Service) -> None:
 
 
 def test_users_see_their_own_and_readable_repositories(service: Service) -> None:
-    """With descriptions and states; and nothing of what is private to others."""
+    """Rows have descriptions and states, and private repositories of others are not listed."""
     accounts.create_user(service.database, "ada", Secret("long enough"))
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
         admin.post("/orgs", json={"username": "tidewater", "full_name": "Tide & Water"})
@@ -78,7 +78,7 @@ def test_users_see_their_own_and_readable_repositories(service: Service) -> None
 
 
 def test_a_service_without_repositories_explains_how_to_create_one(service: Service) -> None:
-    """And strangers see no empty list."""
+    """A visitor sees no empty list of public repositories."""
     with service.logged_in() as client:
         assert "Create your first repository" in client.get("/").text
     with service.client() as client:
@@ -86,7 +86,7 @@ def test_a_service_without_repositories_explains_how_to_create_one(service: Serv
 
 
 def test_a_long_list_links_to_the_whole_list(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first page is not the place for a thousand."""
+    """The home page has a limited number of repositories and the total."""
     monkeypatch.setattr(home, "SHOWN", 2)
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
         for number in range(3):
@@ -98,7 +98,7 @@ def test_a_long_list_links_to_the_whole_list(service: Service, monkeypatch: pyte
 
 
 def offered(service: Service, recipient: str, *names: str) -> None:
-    """Offer new private repositories of Eve to somebody."""
+    """Start transfers of new private repositories of Eve to another user."""
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
         for name in names:
             response = admin.post("/admin/users/eve/repos", json={"name": name, "private": True})
@@ -109,7 +109,7 @@ def offered(service: Service, recipient: str, *names: str) -> None:
 
 
 def test_a_transfer_is_accepted_or_rejected_where_it_is_shown(service: Service) -> None:
-    """By who can accept it; others see nothing of it."""
+    """Only the recipient sees and answers a transfer; a name that is taken is refused with status 409."""
     for name in ("ada", "bob", "eve"):
         accounts.create_user(service.database, name, Secret("long enough"))
     offered(service, "ada", "ship", "boat")

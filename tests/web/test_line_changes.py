@@ -1,4 +1,4 @@
-"""What changed inside the lines of a diff."""
+"""Changed parts inside the lines of a diff."""
 
 import pytest
 from hypothesis import given
@@ -25,14 +25,14 @@ FILES = st.lists(st.text(st.sampled_from("ab <"), max_size=4), max_size=12)
     ],
 )
 def test_the_changed_part_of_a_line_is_found(old: str, new: str, expected: tuple[str, str] | None) -> None:
-    """Between whole words; lines that have little in common are not compared."""
+    """The part covers whole words; very different and very long lines have none."""
     result = changed_part(old, new)
     assert (None if result is None else (old[result[0] : result[1]], new[result[0] : result[2]])) == expected
 
 
 @given(TEXTS, TEXTS)
 def test_outside_the_part_lines_are_the_same(old: str, new: str) -> None:
-    """Whatever they are."""
+    """The text before and after the changed part is the same in any two lines."""
     result = changed_part(old, new)
     if result is not None:
         start, old_end, new_end = result
@@ -44,7 +44,7 @@ def test_outside_the_part_lines_are_the_same(old: str, new: str) -> None:
 
 @given(FILES, FILES)
 def test_no_line_is_lost_or_changed(old: list[str], new: list[str]) -> None:
-    """In one column and in two."""
+    """The unified and the split view have every line of a hunk, with marks as the only addition."""
     before, after = ("".join(f"{line}\n" for line in lines).encode() for lines in (old, new))
     for hunk in hunks_between(before, after, most=1000)[0]:
         marked = mark_changes(hunk.lines)
@@ -58,7 +58,7 @@ def test_no_line_is_lost_or_changed(old: list[str], new: list[str]) -> None:
 
 
 def test_a_change_is_marked_in_both_lines_and_escaped() -> None:
-    """Only where as many lines were added as were deleted."""
+    """Lines are marked only where as many were added as deleted."""
     lines = (DiffLine("-", 1, None, "if a < b:"), DiffLine("+", None, 1, "if a < c:"))
     assert [html for _, html in mark_changes(lines)] == [
         "if a &lt; <mark>b</mark>:",

@@ -1,4 +1,4 @@
-"""References in texts: links where they lead somewhere, plain text where they do not."""
+"""References to issues and files in rendered texts."""
 
 import base64
 
@@ -10,7 +10,7 @@ TEXT = (
 
 
 def test_only_references_to_existing_issues_are_links(guild: OrganizationFixture) -> None:
-    """Issues, people, organizations and commits that exist; the others are text."""
+    """References to unknown issues, users, repositories and commits stay text."""
     api = guild.api
     commit = api.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
     none = "ab" * 20
@@ -26,7 +26,7 @@ def test_only_references_to_existing_issues_are_links(guild: OrganizationFixture
 
 
 def test_a_reference_does_not_reveal_a_private_issue(guild: OrganizationFixture) -> None:
-    """It is a link for those who may read it, and text for the others, also in a README."""
+    """A reference in a README is a link for users who may read the issue, and text for others."""
     api = guild.api
     assert api.post("/user/repos", json={"name": "diary", "private": True}).status_code == 201
     assert api.post("/repos/ada/diary/issues", json={"title": "Mine"}).status_code == 201

@@ -36,7 +36,7 @@ def test_the_right_password_logs_in_with_a_cookie_scripts_cannot_read(service: S
     ],
 )
 def test_anything_else_is_refused_with_the_same_words(service: Service, form: dict[str, str]) -> None:
-    """A wrong name and a wrong password cannot be told apart, and what was typed is only text."""
+    """A wrong name and a wrong password have the same message, and typed names are escaped."""
     with service.client() as client:
         response = client.post("/login", data=form)
     assert response.status_code == 401
@@ -58,13 +58,13 @@ def test_anything_else_is_refused_with_the_same_words(service: Service, form: di
     ],
 )
 def test_broken_forms_are_refused(service: Service, content: bytes, kind: str, status: int) -> None:
-    """With the statuses all forms have."""
+    """A malformed form has status 401; too many fields, a NUL byte and a large body have other statuses."""
     with service.client() as client:
         assert client.post("/login", content=content, headers={"Content-Type": kind}).status_code == status
 
 
 def test_whoever_must_change_their_password_can_log_out(service: Service) -> None:
-    """Every other page sends them to the form, but the stylesheet and the pictures on it are there."""
+    """Other pages redirect to the form, but the stylesheet, avatars and the API schema are served."""
     accounts.create_user(service.database, "eve", Secret("long enough"), must_change_password=True)
     with service.client() as client:
         client.post("/login", data={"name": "eve", "password": "long enough"})
@@ -77,7 +77,7 @@ def test_whoever_must_change_their_password_can_log_out(service: Service) -> Non
 
 
 def test_logging_out_ends_the_session_on_the_server(service: Service) -> None:
-    """A copied cookie is worth nothing afterwards."""
+    """A copied session cookie is invalid after logging out."""
     with service.logged_in() as client:
         cookies = dict(client.cookies)
         client.post("/logout")
@@ -87,7 +87,7 @@ def test_logging_out_ends_the_session_on_the_server(service: Service) -> None:
 
 
 def test_logging_out_without_a_session_is_accepted(service: Service) -> None:
-    """Nothing to end, nothing breaks."""
+    """Logging out without a session redirects without an error."""
     with service.client() as client:
         assert client.post("/logout").status_code == 303
 
@@ -107,7 +107,7 @@ def test_the_log_holds_neither_names_nor_passwords(service: Service) -> None:
 
 
 def test_an_email_address_logs_in_as_well(service: Service) -> None:
-    """On the website and over the API; guesses are counted for the user, however they are named."""
+    """An email address logs in on the website and over the API, and shares the rate limit of the user name."""
     accounts.create_user(service.database, "ada", Secret("a-password-for-tests"), email="ada@example.org")
     right = {"name": "ada@example.org", "password": "a-password-for-tests"}
     with service.client() as client:
@@ -135,7 +135,7 @@ def test_guesses_are_rate_limited(service: Service) -> None:
 
 
 def test_a_disabled_account_cannot_log_in(service: Service) -> None:
-    """It is told so, but only to who knows the password."""
+    """Only the right password is answered with the reason, and no cookie is set."""
     accounts.create_user(service.database, "eve", Secret("long enough"), may_not_log_in=True)
     with service.client() as client:
         assert client.post("/login", data={"name": "eve", "password": "wrong one"}).status_code == 401

@@ -1,4 +1,4 @@
-"""The page of notifications, and the bell that leads to it."""
+"""The notifications page, and the bell that links to it."""
 
 import re
 
@@ -17,13 +17,13 @@ NUMBER = re.compile(r'action="/notifications/(\d+)"')
 
 
 def titles(response: httpx.Response) -> list[str]:
-    """Read which threads a page lists, in order."""
+    """Return the titles of the threads on a page, in order."""
     assert response.status_code == 200, response.text
     return re.findall(r'class="title" href="[^"]*"><bdi>(.*?)</bdi>', response.text)
 
 
 def bell(response: httpx.Response) -> str:
-    """Read what the bell says."""
+    """Return the label of the bell."""
     hits = re.search(r'class="bell" href="/notifications" aria-label="([^"]*)"', response.text)
     assert hits is not None
     return hits[1]
@@ -31,19 +31,19 @@ def bell(response: httpx.Response) -> str:
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Return a browser of Ada, who is notified."""
+    """Return a browser client of Ada, who gets the notifications."""
     clients.user("ada")
     return visitor(clients, "ada")
 
 
 @pytest.fixture
 def eve(clients: ServiceClients) -> httpx.Client:
-    """Return an API client of Eve, who writes."""
+    """Return an API client of Eve, who causes the notifications."""
     return clients.user("eve")
 
 
 def open_issues(clients: ServiceClients, eve: httpx.Client, *names: str, repository: str = "ship") -> None:
-    """Let Eve open issues in a new repository, which Ada watches."""
+    """Open issues of Eve in a new repository, which Ada watches."""
     response = clients.admin.post("/admin/users/ada/repos", json={"name": repository, "auto_init": True})
     assert response.status_code == 201
     visitor(clients, "ada").post(f"/ada/{repository}/watch", data={"add": "true"})
@@ -52,7 +52,7 @@ def open_issues(clients: ServiceClients, eve: httpx.Client, *names: str, reposit
 
 
 def test_threads_are_listed_by_repository(clients: ServiceClients, ada: httpx.Client, eve: httpx.Client) -> None:
-    """The latest first; each list has those of its status, and other people have none of them."""
+    """The latest come first, lists are filtered by status, and other users cannot change a thread."""
     open_issues(clients, eve, "Leak", "Sail")
     open_issues(clients, eve, "Rope", repository="dock")
     page = ada.get("/notifications")
@@ -80,7 +80,7 @@ def test_threads_are_listed_by_repository(clients: ServiceClients, ada: httpx.Cl
 def test_the_bell_counts_what_is_unread(
     clients: ServiceClients, ada: httpx.Client, eve: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On every page, up to a limit; an error page has none, and a visitor no bell."""
+    """The count has a limit; a missing page shows no count, and a visitor has no bell."""
     open_issues(clients, eve, "Leak", "Sail", "Rope")
     assert bell(ada.get("/ada")) == "Notifications: 3 unread"
     assert bell(ada.get("/nobody/nothing")) == "Notifications"
@@ -113,7 +113,7 @@ def test_opening_an_issue_marks_its_thread_as_read(
 def test_all_are_marked_up_to_the_time_of_the_page(
     clients: ServiceClients, ada: httpx.Client, eve: httpx.Client
 ) -> None:
-    """Everywhere, or in one repository; what came later stays unread, and so does what is pinned."""
+    """All threads or those of a repository are marked as read, except later ones."""
     open_issues(clients, eve, "Leak", "Sail")
     open_issues(clients, eve, "Rope", repository="dock")
     with clients.database.write() as connection:
@@ -135,7 +135,7 @@ def test_all_are_marked_up_to_the_time_of_the_page(
 def test_an_invalid_number_or_status_is_refused(
     clients: ServiceClients, ada: httpx.Client, eve: httpx.Client
 ) -> None:
-    """Without a failure of the service."""
+    """Invalid ids, statuses and page numbers change nothing; visitors are redirected to log in."""
     open_issues(clients, eve, "Leak")
     (leak,) = NUMBER.findall(ada.get("/notifications").text)
     assert ada.post(f"/notifications/{leak}", data={"status": "gone"}).status_code == 422
@@ -151,7 +151,7 @@ def test_an_invalid_number_or_status_is_refused(
 def test_a_long_list_has_pages_and_few_queries(
     clients: ServiceClients, ada: httpx.Client, eve: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many threads in however many repositories."""
+    """The number of queries does not depend on the number of threads and repositories."""
     monkeypatch.setattr(notifications, "SIZE", 3)
     open_issues(clients, eve, "One")
 
@@ -176,7 +176,7 @@ def test_a_long_list_has_pages_and_few_queries(
 def test_more_than_the_limit_is_shown_as_such(
     clients: ServiceClients, ada: httpx.Client, eve: httpx.Client
 ) -> None:
-    """A hundred is not counted further."""
+    """The bell counts up to 99 and then shows 99+."""
     open_issues(clients, eve, *(str(number) for number in range(store.MOST_COUNTED - 1)))
     assert '<span class="count" aria-hidden="true">99</span>' in ada.get("/ada").text
     eve.post("/repos/ada/ship/issues", json={"title": "Mast"})
@@ -186,7 +186,7 @@ def test_more_than_the_limit_is_shown_as_such(
 
 
 def test_a_transfer_leads_to_the_home_page(clients: ServiceClients) -> None:
-    """There it can be accepted, and whoever has been there has read of it."""
+    """The thread links to the home page, and opening that page marks the thread as read."""
     owner, _ = clients.user("ada"), clients.user("eve")
     owner.post("/user/repos", json={"name": "ship"})
     moved = owner.post("/repos/ada/ship/transfer", json={"new_owner": "eve"})

@@ -1,4 +1,4 @@
-"""Pages escape what they show, and say when there is nothing."""
+"""Templates: escaping, notices, times and the 404 page."""
 
 import ast
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ from tests.conftest import Service
 
 
 def test_an_unknown_path_is_a_404_page_with_links(service: Service) -> None:
-    """People get a page, with status 404."""
+    """A request that accepts HTML gets a page with a link to the home page."""
     with service.client() as client:
         response = client.get("/nothing/here", headers={"Accept": "text/html"})
     assert response.status_code == 404
@@ -24,7 +24,7 @@ def test_an_unknown_path_is_a_404_page_with_links(service: Service) -> None:
 
 
 def test_names_cannot_become_markup(database: Database) -> None:
-    """A user's name is text, whatever it holds."""
+    """The full name of a user is escaped."""
     name = "<script>alert(1)</script>"
     user = accounts.create_user(database, "x", Secret("long enough"), full_name=name)
     body = bytes(Pages().render("not_found.html", user=user, title="Not found").body).decode()
@@ -33,13 +33,13 @@ def test_names_cannot_become_markup(database: Database) -> None:
 
 
 def test_a_misspelt_name_in_a_template_is_an_error() -> None:
-    """An empty place in a page would be found by its readers only."""
+    """An undefined variable raises an error instead of rendering as nothing."""
     with pytest.raises(UndefinedError):
         Pages().render("login.html", user=None, title="Log in")
 
 
 def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> None:
-    """A redirect that forgot its subject would show a sentence with a hole."""
+    """A redirect without the subject of its notice would show an incomplete sentence."""
     for path in Path(pages.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
@@ -62,7 +62,7 @@ def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> No
     ],
 )
 def test_a_notice_is_a_known_sentence_about_a_short_subject(cookie: str, text: str) -> None:
-    """Whoever set the cookie: the browser sends it, and it is not signed."""
+    """The cookie is not signed, so an unknown key shows no notice and a long subject is truncated."""
     assert pages.notice_text(cookie) == text
 
 
@@ -81,6 +81,6 @@ def test_a_notice_is_a_known_sentence_about_a_short_subject(cookie: str, text: s
     ],
 )
 def test_a_recent_time_is_shown_as_its_age(seconds: int, expected: str) -> None:
-    """Any other by its date."""
+    """A time in the future or more than 30 days ago has no age."""
     now = datetime(2030, 6, 1, 12, tzinfo=UTC)
     assert time_ago(now - timedelta(seconds=seconds), now) == expected

@@ -1,4 +1,4 @@
-"""Logging in with a passkey, alone and after the password."""
+"""Logging in with a passkey, alone or as the second factor."""
 
 import json
 
@@ -27,7 +27,7 @@ def eve(service: Service) -> Account:
 
 @pytest.fixture
 def key(service: Service, eve: Account) -> SoftwareAuthenticator:
-    """Give Eve a passkey."""
+    """Add a passkey to the account of Eve."""
     return give_passkey(service.settings, eve, ROOT)[0]
 
 
@@ -39,12 +39,12 @@ def browser(service: Service, host: str = HOST) -> httpx.Client:
 
 
 def is_logged_in(client: httpx.Client) -> bool:
-    """Tell whether a browser has a session."""
+    """Return whether a browser client has a session."""
     return "Log out" in client.get("/").text
 
 
 def options(client: httpx.Client, page: str = PAGE) -> bytes:
-    """Ask for options as the script does."""
+    """Request options as the script does."""
     answer = client.post(f"{page}/options", headers={"Accept": "application/json"})
     assert answer.status_code == 200, answer.text
     assert (answer.headers["content-type"], answer.headers["cache-control"]) == ("application/json", "no-store")
@@ -52,7 +52,7 @@ def options(client: httpx.Client, page: str = PAGE) -> bytes:
 
 
 def test_a_passkey_logs_in_without_a_password(service: Service, key: SoftwareAuthenticator) -> None:
-    """The browser goes where it was going; a response is of no use again."""
+    """The login redirects to the requested page, and the same response cannot be used again."""
     with browser(service) as client:
         shown = client.get("/login?next=/eve").text
         assert "Log in with a passkey" in shown
@@ -70,7 +70,7 @@ def test_a_passkey_logs_in_without_a_password(service: Service, key: SoftwareAut
 
 
 def test_an_invalid_response_is_refused(service: Service, key: SoftwareAuthenticator) -> None:
-    """Without the user's verification, of another origin, or not even JSON; never with an error of the server."""
+    """A response that is malformed, unverified, of another origin or too large logs nobody in."""
     with browser(service) as client:
         for wrong in ("", "{}", "[" * 1000, "x"):
             refused = client.post(PAGE, data={"credential": wrong})
@@ -85,7 +85,7 @@ def test_an_invalid_response_is_refused(service: Service, key: SoftwareAuthentic
 
 
 def test_a_passkey_is_a_second_factor(service: Service, key: SoftwareAuthenticator) -> None:
-    """The page offers it and recovery codes, and no code of an app that there is not."""
+    """The page offers the passkey and a recovery code, and no authenticator app that is not set up."""
     with browser(service) as client:
         unknown = client.post(f"{SECOND}/options", headers={"Accept": "application/json"})
         assert unknown.status_code == 401
@@ -110,7 +110,7 @@ def test_a_passkey_is_a_second_factor(service: Service, key: SoftwareAuthenticat
 
 
 def test_a_recovery_code_and_the_app_are_alternatives(service: Service, eve: Account) -> None:
-    """A user with both is asked for either."""
+    """A user with a passkey and an app may use either, or a recovery code."""
     _, codes = give_passkey(service.settings, eve, ROOT)
     with browser(service) as client:
         client.post("/login", data=FORM)
@@ -124,7 +124,7 @@ def test_a_recovery_code_and_the_app_are_alternatives(service: Service, eve: Acc
 
 
 def test_a_cloned_passkey_is_reported(service: Service, eve: Account) -> None:
-    """In words that say what to do."""
+    """A signature counter that went backwards is refused with an explanation."""
     key, _ = give_passkey(service.settings, eve, ROOT)
     key.counter = 3
     with browser(service) as client:
@@ -138,7 +138,7 @@ def test_a_cloned_passkey_is_reported(service: Service, eve: Account) -> None:
 
 
 def test_a_disabled_account_does_not_log_in(service: Service, key: SoftwareAuthenticator) -> None:
-    """As with a password."""
+    """A valid passkey of a disabled account is answered with status 403."""
     with service.database.write() as connection:
         connection.exec_driver_sql("UPDATE users SET may_not_log_in = true WHERE name = 'eve'")
     with browser(service) as client:
@@ -149,7 +149,7 @@ def test_a_disabled_account_does_not_log_in(service: Service, key: SoftwareAuthe
 
 
 def test_requests_for_passkeys_are_limited(service: Service, key: SoftwareAuthenticator) -> None:
-    """For each address; those that were answered do not count, and the password still logs in."""
+    """Unanswered requests of an address are limited, and the password still logs in."""
     with browser(service) as client:
         assert client.post(PAGE, data={"credential": key.get(options(client))}).status_code == 303
     with browser(service) as client:
@@ -166,7 +166,7 @@ def test_requests_for_passkeys_are_limited(service: Service, key: SoftwareAuthen
 def test_passkeys_are_not_offered_where_browsers_refuse_them(
     service: Service, key: SoftwareAuthenticator, host: str
 ) -> None:
-    """At an IP address or over plain HTTP; whoever has only passkeys uses a recovery code there."""
+    """At an IP address or over plain HTTP, a recovery code is offered as the second factor."""
     with browser(service, host) as client:
         assert "passkey" not in client.get("/login").text
         refused = client.post(f"{PAGE}/options", headers={"Accept": "application/json"})
@@ -180,7 +180,7 @@ def test_passkeys_are_not_offered_where_browsers_refuse_them(
 
 
 def test_forms_of_other_sites_are_refused(service: Service, key: SoftwareAuthenticator) -> None:
-    """As everywhere."""
+    """Cross-site requests to log in with a passkey have status 403."""
     with browser(service) as client:
         response = key.get(options(client))
         there = {"Sec-Fetch-Site": "cross-site"}

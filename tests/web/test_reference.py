@@ -1,4 +1,4 @@
-"""The page of the API."""
+"""The API reference page."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from tests.conftest import Service
 
 
 def test_every_endpoint_is_on_the_page(service: Service) -> None:
-    """With a form to try it."""
+    """Every endpoint of the API has a section with a form to try it."""
     with service.client() as client:
         page = client.get("/api/docs").text
     for endpoint in endpoints():
@@ -18,7 +18,7 @@ def test_every_endpoint_is_on_the_page(service: Service) -> None:
 
 
 def test_a_body_starts_from_an_example_that_is_json() -> None:
-    """Made up from the schema."""
+    """The example is generated from the schema, with references and defaults."""
     schemas = {"Inner": {"type": "object", "properties": {"a": {"type": "integer"}}}}
     schema = {
         "type": "object",
@@ -28,7 +28,7 @@ def test_a_body_starts_from_an_example_that_is_json() -> None:
 
 
 def test_the_page_loads_nothing_from_elsewhere(service: Service) -> None:
-    """Its scripts are ours."""
+    """The reference of the API loads only scripts of this site."""
     with service.client() as client:
         page = client.get("/api/docs").text
         scripts = re.findall(r'<script src="([^"]+)"', page)

@@ -1,4 +1,4 @@
-"""Releases in a browser: created, edited and deleted, with their files."""
+"""The forms that create, edit and delete releases and their files."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def release_of(clients: ServiceClients, tag: str) -> Release | None:
 
 
 def test_a_release_is_drafted_published_edited_and_deleted(clients: ServiceClients, git: Git) -> None:
-    """The tag is created when it is published, and stays afterwards."""
+    """The tag is created when the release is published, and remains when the release is deleted."""
     ada, api = visitor(clients, "ada"), clients.open("/api/v1", "ada")
     assert 'value="v7"' in ada.get(f"{AT}/new?tag=v7").text
     form = {"tag_name": "v7", "target": "main", "name": "Seventh", "body": "kept <i>text</i>", "action": "draft"}
@@ -57,7 +57,7 @@ def test_a_release_is_drafted_published_edited_and_deleted(clients: ServiceClien
 
 
 def test_a_refused_form_keeps_its_values(clients: ServiceClients, git: Git) -> None:
-    """Without a tag, with one that is taken, and with a target that is not there."""
+    """A missing, used or invalid tag and an unknown target are refused with a message."""
     ada = visitor(clients, "ada")
     assert ada.post(AT, data={"tag_name": "v1", "body": "x"}).status_code == 303
     for tag, target, status, said in (
@@ -72,7 +72,7 @@ def test_a_refused_form_keeps_its_values(clients: ServiceClients, git: Git) -> N
 
 
 def test_files_are_added_and_deleted(clients: ServiceClients, git: Git) -> None:
-    """A name is used once; a form without a file says so."""
+    """A second file of the same name and a form without a file are refused."""
     ada = visitor(clients, "ada")
     ada.post(AT, data={"tag_name": "v1"})
     release = release_of(clients, "v1")

@@ -1,4 +1,4 @@
-"""Releases in a browser: read by everybody."""
+"""The release pages."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def publish(clients: ServiceClients, tag: str, **fields: str | bool) -> int:
 
 
 def test_releases_are_listed_newest_first_and_drafts_only_for_writers(clients: ServiceClients, git: Git) -> None:
-    """The latest is marked; a pre-release and a draft never are."""
+    """Exactly one release is marked as latest, and a draft is not found for readers."""
     publish(clients, "v1", name="First <b>tide</b>", body="It **floats**.")
     publish(clients, "v2", name="Second")
     publish(clients, "v3-rc", prerelease=True)
@@ -52,7 +52,7 @@ def test_releases_are_listed_newest_first_and_drafts_only_for_writers(clients: S
 
 
 def test_a_release_has_its_files_and_the_source(clients: ServiceClients, git: Git) -> None:
-    """Every link of the page works."""
+    """The file, the source archive and the tree of the tag can be opened."""
     number = publish(clients, "season/v1", name="Season")
     api = clients.open("/api/v1", "ada")
     files = {"attachment": ("chart of <tides>.txt", b"deep")}
@@ -70,7 +70,7 @@ def test_a_release_has_its_files_and_the_source(clients: ServiceClients, git: Gi
 
 
 def test_a_list_is_paged(clients: ServiceClients, git: Git) -> None:
-    """Ten releases are on a page."""
+    """A page has ten releases, and links to the pages around it."""
     for count in range(11):
         publish(clients, f"v{count}", draft=True)
     ada = visitor(clients, "ada")

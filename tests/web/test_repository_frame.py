@@ -1,4 +1,4 @@
-"""The frame around a repository's pages."""
+"""The header and the tabs of repository pages."""
 
 from holdfast.hosting.access import ANONYMOUS, Actor, RepositoryAccess, repository_access
 from holdfast.hosting.app import App
@@ -10,7 +10,7 @@ from holdfast.web.repository_frame import root_path, tabs_of
 
 
 def test_users_see_permitted_tabs_only(settings: Settings, database: Database) -> None:
-    """Settings are for those who may change them."""
+    """The tab of settings is shown only to users who may change them."""
     admin = accounts.find_user(database, "admin")
     host = App.open(settings)
     repository = create(host, admin, admin, NewRepository(name="tides"))

@@ -1,4 +1,4 @@
-"""Rows of the lists of repositories on pages."""
+"""Rows of repository lists."""
 
 import pytest
 from sqlalchemy import update
@@ -14,9 +14,9 @@ from tests.hosting.repository_helpers import make_people, make_repository
 
 @pytest.fixture
 def ada(app: App) -> Account:
-    """Make ada with repositories: the first is pushed to, the second edited, the third private."""
+    """Make ada with repositories: one edited, one pushed to, which counts as an update, and a private one."""
     (accounts,) = make_people(app.database, "ada")
-    times = {"pushed": (10, 40), "edited": (30, 20), "private": (25, 0)}
+    times = {"edited": (30, 20), "pushed": (40, 40), "private": (25, 0)}
     for name, (updated, pushed) in times.items():
         repository = make_repository(
             app.database, accounts, name, is_private=name == "private", description=f"It is {name}."
@@ -33,7 +33,7 @@ def ada(app: App) -> Account:
 
 
 def request(app: App, user: Account | None = None) -> RequestContext:
-    """Make a request of somebody, or of nobody."""
+    """Create a request of a user or an anonymous visitor."""
     request_context = RequestContext(app, {"type": "http", "headers": []})
     if user is not None:
         request_context.actor = Actor(user)
@@ -41,7 +41,7 @@ def request(app: App, user: Account | None = None) -> RequestContext:
 
 
 def test_a_row_has_the_fields_of_the_list(app: App, ada: Account) -> None:
-    """The time is that of the last push or change, and issues that are turned off are none."""
+    """The time is that of the last change, and a repository without issues counts none."""
     rows, total = list_lines(request(app, ada), [repositories.c.owner_id == ada.id], limit=10)
     assert total == 3
     by_name = {row.name: row for row in rows}
@@ -58,16 +58,16 @@ def test_a_row_has_the_fields_of_the_list(app: App, ada: Account) -> None:
 
 
 def test_only_visible_repositories_are_listed_and_counted(app: App, ada: Account) -> None:
-    """Whoever looks learns nothing of the others, not even how many there are."""
+    """A visitor's list and its total leave out private repositories."""
     rows, total = list_lines(request(app), [repositories.c.owner_id == ada.id], limit=10)
     assert ({row.name for row in rows}, total) == ({"pushed", "edited"}, 2)
 
 
 def test_a_list_has_pages_and_conditions(app: App, ada: Account) -> None:
-    """Latest first, all pages together being the whole list."""
+    """The repository that was updated last comes first, and conditions limit the list and its total."""
     mine = [repositories.c.owner_id == ada.id]
     pages = [list_lines(request(app, ada), mine, skip=skip, limit=1) for skip in range(4)]
     assert [total for _, total in pages] == [3] * 4
     names = [row.name for rows, _ in pages for row in rows]
-    assert names == ["edited", "private", "pushed"]
+    assert names == ["pushed", "edited", "private"]
     assert list_lines(request(app, ada), [*mine, repositories.c.is_private], limit=9)[1] == 1

@@ -1,4 +1,4 @@
-"""Searching repositories, issues and the names of files."""
+"""The search for repositories, issues and file names."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ __all__ = ["clients"]
 
 
 def test_all_kinds_are_found_with_their_counts(clients: ServiceClients, tmp_path: Path) -> None:
-    """Each under its tab; the first that has something is shown."""
+    """Repositories, issues and files are found, and unusual searches are no error."""
     make_files(clients, tmp_path)
     asked = {"title": "Notes <b>sink</b>"}
     clients.anonymous.post("/repos/ada/Notes/issues", json=asked, auth=("ada", PASSWORD))
@@ -34,7 +34,7 @@ def test_all_kinds_are_found_with_their_counts(clients: ServiceClients, tmp_path
 
 
 def test_private_results_are_hidden(clients: ServiceClients, tmp_path: Path) -> None:
-    """Neither the repository, nor its issues, nor its files; not even their number."""
+    """A private repository, its issues and its files are neither listed nor counted for others."""
     make_files(clients, tmp_path, private=True)
     clients.account("stranger")
     asked = {"title": "sinking"}
@@ -48,7 +48,7 @@ def test_private_results_are_hidden(clients: ServiceClients, tmp_path: Path) -> 
 
 
 def test_a_search_is_bounded(clients: ServiceClients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When there is too much to look through, what was found is shown and the rest admitted."""
+    """Beyond the limit of files or time, the page says that not all files were searched."""
     make_files(clients, tmp_path)
     site = visitor(clients)
     monkeypatch.setattr(search, "FILES_SHOWN", 1)

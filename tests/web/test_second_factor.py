@@ -16,18 +16,18 @@ PAGE = "/login/two-factor"
 
 @pytest.fixture
 def secret(service: Service) -> str:
-    """Give Eve a second factor, an hour ago; return its secret."""
+    """Enable a second factor for Eve, and return its secret."""
     eve = accounts.create_user(service.database, "eve", Secret(PASSWORD))
     return give_second_factor(service.settings, eve)[0]
 
 
 def is_logged_in(client: httpx.Client) -> bool:
-    """Tell whether a browser has a session."""
+    """Return whether a browser client has a session."""
     return "Log out" in client.get("/").text
 
 
 def test_the_code_is_asked_for_after_the_password(service: Service, secret: str) -> None:
-    """There is no session before it, and the browser goes where it was going."""
+    """There is no session before the code, and the login redirects to the requested page."""
     with service.client() as client:
         response = client.post("/login", data={**FORM, "next": "/eve?show=people"})
         assert response.status_code == 303
@@ -51,7 +51,7 @@ def test_the_code_is_asked_for_after_the_password(service: Service, secret: str)
 
 
 def test_a_code_logs_in_once(service: Service, secret: str) -> None:
-    """Whoever saw it typed cannot use it again."""
+    """A code that was used to log in is refused the second time."""
     code = pyotp.TOTP(secret).now()
     for status in (303, 401):
         with service.client() as client:
@@ -60,7 +60,7 @@ def test_a_code_logs_in_once(service: Service, secret: str) -> None:
 
 
 def test_the_page_needs_the_password_first(service: Service, secret: str) -> None:
-    """A right code without it is of no use, nor is a wrong password."""
+    """A right code is refused without a right password or with a forged cookie."""
     with service.client() as client:
         assert client.get(f"{PAGE}?next=/eve").headers["location"] == "/login?next=%2Feve"
         assert client.post("/login", data={**FORM, "password": "wrong"}).status_code == 401
@@ -72,7 +72,7 @@ def test_the_page_needs_the_password_first(service: Service, secret: str) -> Non
 
 
 def test_guesses_of_the_code_are_limited(service: Service, secret: str) -> None:
-    """Giving the password again does not help, and the right code waits too."""
+    """After ten wrong codes the right one is refused too, although the password was given again."""
     with service.client() as client:
         for _ in range(10):
             client.post("/login", data=FORM)
@@ -84,7 +84,7 @@ def test_guesses_of_the_code_are_limited(service: Service, secret: str) -> None:
 
 
 def test_a_disabled_account_is_reported_after_its_code(service: Service, secret: str) -> None:
-    """Not before, as only its user may know."""
+    """An account that is disabled after the password was given is refused with its code."""
     with service.client() as client:
         client.post("/login", data=FORM)
         with service.database.write() as connection:
@@ -96,7 +96,7 @@ def test_a_disabled_account_is_reported_after_its_code(service: Service, secret:
 
 
 def test_a_form_of_another_site_is_refused(service: Service, secret: str) -> None:
-    """As everywhere."""
+    """A cross-site form with the right code has status 403 and starts no session."""
     with service.client() as client:
         client.post("/login", data=FORM)
         response = client.post(

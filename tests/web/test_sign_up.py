@@ -1,4 +1,4 @@
-"""Signing up: off unless the settings say otherwise."""
+"""Signing up, which is disabled by default."""
 
 import msgspec
 import pytest
@@ -11,7 +11,7 @@ NEW = {"name": "ada", "email": "ada@example.org", "password": "long enough"}
 
 
 def test_signing_up_is_disabled_by_default(service: Service) -> None:
-    """There is no such page, and nothing leads to it."""
+    """The page is not found, and no page links to it."""
     with service.client() as client:
         assert client.get("/sign-up").status_code == 404
         assert client.post("/sign-up", data=NEW).status_code == 404
@@ -20,7 +20,7 @@ def test_signing_up_is_disabled_by_default(service: Service) -> None:
 
 
 def test_signing_up_creates_an_account_and_a_session(settings: Settings, database: Database) -> None:
-    """The second of the same name is told so, and so is whoever leaves something out."""
+    """Names and addresses that are taken, missing or invalid are refused with an alert."""
     open_to_all = msgspec.structs.replace(settings, sign_up=True)
     for service in run_service(open_to_all, database):
         with service.client() as client:
@@ -52,7 +52,7 @@ def test_signing_up_creates_an_account_and_a_session(settings: Settings, databas
 def test_a_form_of_another_site_is_refused(
     settings: Settings, database: Database, headers: dict[str, str]
 ) -> None:
-    """As with every form."""
+    """A cross-site form to sign up has status 403."""
     for service in run_service(msgspec.structs.replace(settings, sign_up=True), database):
         with service.client() as client:
             assert client.post("/sign-up", data=NEW, headers=headers).status_code == 403

@@ -1,4 +1,4 @@
-"""Static files are Starlette's, with the headers and the error page of all pages."""
+"""Static files: caching, compression and missing files."""
 
 import asyncio
 import gzip
@@ -13,7 +13,7 @@ from tests.conftest import Service
 
 
 def test_a_script_is_served_with_caching_headers(service: Service) -> None:
-    """It is protected as pages are, and not sent twice."""
+    """A script has `nosniff` and an ETag, and If-None-Match is answered with status 304."""
     with service.client() as client:
         response = client.get("/static/lines.js")
         assert response.headers["content-type"].startswith("text/javascript")
@@ -27,7 +27,7 @@ def test_a_script_is_served_with_caching_headers(service: Service) -> None:
     [("GET", "/static/missing.js", 404), ("GET", "/static/", 404), ("POST", "/static/lines.js", 405)],
 )
 def test_a_missing_file_is_a_404_page(service: Service, method: str, path: str, status: int) -> None:
-    """The status says whether it is the address or the method."""
+    """An unknown file has status 404, and an unsupported method 405."""
     with service.client() as client:
         response = client.request(method, path)
     assert response.status_code == status
@@ -62,7 +62,7 @@ def bundles(tmp_path: Path) -> Get:
 
 @pytest.mark.parametrize(("encoding", "content"), [("gzip, br", "packed();"), ("identity", "plain();")])
 def test_a_bundled_script_is_compressed_for_who_accepts_it(bundles: Get, encoding: str, content: str) -> None:
-    """Its name has the hash of its content, so it is kept for good; the frame of diagrams may load it too."""
+    """The file name has a hash, so the response is immutable; other origins may load it."""
     get = bundles(f"/bundles/{SCRIPT}", **{"Accept-Encoding": encoding})
     assert get.text == content
     assert get.headers.get("content-encoding") == ("gzip" if "gzip" in encoding else None)
@@ -75,7 +75,7 @@ def test_a_bundled_script_is_compressed_for_who_accepts_it(bundles: Get, encodin
 
 
 def test_a_small_script_has_no_compressed_copy(bundles: Get) -> None:
-    """It is sent as it is, and kept as long."""
+    """A script without a compressed copy is sent as it is, and is immutable too."""
     get = bundles("/bundles/chunk-SMALL123.js", **{"Accept-Encoding": "gzip"})
     assert get.text == "small();"
     assert "content-encoding" not in get.headers
@@ -92,14 +92,14 @@ def test_a_small_script_has_no_compressed_copy(bundles: Get) -> None:
     ],
 )
 def test_a_missing_bundle_is_not_cached(bundles: Get, method: str, path: str, status: int) -> None:
-    """A page that was open while a new version was installed asks for scripts that are gone."""
+    """A page from before an upgrade may request scripts that no longer exist."""
     get = bundles(path, method)
     assert get.status_code == status
     assert "immutable" not in get.headers.get("cache-control", "")
 
 
 def test_other_files_are_not_cached_as_immutable(bundles: Get) -> None:
-    """Their content may change under the same name."""
+    """The content of the manifest may change under the same name."""
     get = bundles("/bundles/manifest.json")
     assert get.status_code == 200
     assert "cache-control" not in get.headers

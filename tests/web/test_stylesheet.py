@@ -1,4 +1,4 @@
-"""One stylesheet of several parts."""
+"""The stylesheet and its parts."""
 
 import re
 from importlib import resources
@@ -8,7 +8,7 @@ from tests.conftest import Service
 
 
 def test_the_parts_are_one_cacheable_response(service: Service) -> None:
-    """The address tells the content, so it can be kept for good."""
+    """The URL changes with the content, so the response is immutable."""
     with service.client() as client:
         response = client.get(stylesheet.ADDRESS)
     assert response.content == stylesheet.CONTENT
@@ -16,7 +16,7 @@ def test_the_parts_are_one_cacheable_response(service: Service) -> None:
 
 
 def test_colours_are_named_before_they_are_used() -> None:
-    """The first part names them, and no part uses a name that none defines."""
+    """Custom properties are defined in the first part, and no undefined one is used."""
     text = stylesheet.CONTENT.decode()
     assert text.index(":root {") < text.index("/* The API reference. */")
     defined = set(re.findall(r"(--[a-z-]+)\s*:", text))
@@ -36,5 +36,5 @@ def test_no_class_is_styled_by_two_parts() -> None:
 
 
 def test_no_external_resource_is_loaded() -> None:
-    """No import and no address in it."""
+    """The stylesheet has no `@import` and no `url()`."""
     assert not re.search(rb"@import|url\(", stylesheet.CONTENT)

@@ -1,4 +1,4 @@
-"""Watching and starring a repository on its pages."""
+"""The forms that watch and star a repository."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.web.browser import visitor
 
 @pytest.mark.parametrize(("kind", "word"), [("watch", "watching"), ("star", "star")])
 def test_a_button_adds_and_removes(clients: ServiceClients, kind: str, word: str) -> None:
-    """It says how many there are, and returns to the page it was on."""
+    """The button has the count, and the form returns to its page but never to another site."""
     clients.user("ada").post("/user/repos", json={"name": "ship", "auto_init": True})
     clients.user("eve")
     eve = visitor(clients, "eve")
@@ -40,7 +40,7 @@ def test_a_button_adds_and_removes(clients: ServiceClients, kind: str, word: str
 
 
 def test_watching_requires_read_access(clients: ServiceClients) -> None:
-    """A visitor sees no button, and is asked to log in."""
+    """A private repository is not found; a visitor sees no button and is redirected to log in."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "private": True})
     clients.user("eve")

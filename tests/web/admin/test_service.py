@@ -1,4 +1,4 @@
-"""How the service is, for administrators."""
+"""The administration pages of health, queue, settings and storage."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 
 def test_the_health_page_shows_every_check(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checks of `/readyz`, versions, room and counts."""
+    """The page has five checks, the database and the data folder, and names the check that fails."""
     admin = guild.visit("admin")
     with counting_queries(guild.clients.database, monkeypatch) as queries:
         text = admin.get("/-/admin").text
@@ -29,7 +29,7 @@ def test_the_health_page_shows_every_check(guild: OrganizationFixture, monkeypat
 
 
 def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: OrganizationFixture) -> None:
-    """From the health page to the hook, and from there to its deliveries that failed."""
+    """The health page links to the failed deliveries, and that page to the deliveries of the webhook."""
     admin = guild.visit("admin")
     path = "/repos/guild/ship/hooks"
     number = create_hook(guild.api, path, active=True)["id"]
@@ -50,7 +50,7 @@ def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: 
 
 
 def test_the_queue_shows_what_waits_and_why(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With links to the pages of hooks an administrator may look after; of somebody's own there are none."""
+    """Webhooks of repositories and organizations are links, a user's own is named without one."""
     admin = guild.visit("admin")
     assert "No paused, delayed or failing webhooks" in admin.get("/-/admin/deliveries").text
     for path in ("/repos/guild/ship/hooks", "/orgs/guild/hooks"):
@@ -75,7 +75,7 @@ def test_the_queue_shows_what_waits_and_why(guild: OrganizationFixture, monkeypa
 
 
 def test_settings_are_shown_without_secrets(guild: OrganizationFixture) -> None:
-    """And organizations of every kind are found."""
+    """Secret settings are masked, and the list of organizations includes private ones."""
     admin = guild.visit("admin")
     text = admin.get("/-/admin/settings").text
     assert "webhook_allowed_hosts" in text
@@ -89,14 +89,14 @@ def test_settings_are_shown_without_secrets(guild: OrganizationFixture) -> None:
 
 
 def test_only_administrators_see_the_pages(guild: OrganizationFixture) -> None:
-    """Whoever is not logged in may do so first."""
+    """Other users get status 403, and visitors are redirected to log in."""
     for path in ("/-/admin", "/-/admin/deliveries", "/-/admin/organizations", "/-/admin/settings"):
         assert guild.visit("ada").get(path).status_code == 403
         assert guild.visit(None).get(path).status_code == 303
 
 
 def test_administrators_see_the_size_of_chat_backups_and_nothing_of_them(guild: OrganizationFixture) -> None:
-    """Neither names nor addresses; others see no such page."""
+    """The page shows owners and sizes, but no name or id of a backup; other users get status 403."""
     app = App.open(guild.clients.service.settings)
     ada = accounts.find_user(app.database, "ada")
     backup = uploaded(app, Actor(ada), "Private name", b"content")

@@ -1,4 +1,4 @@
-"""Everybody's accounts, for administrators."""
+"""The administration pages of user accounts."""
 
 import re
 
@@ -15,7 +15,7 @@ NEW = {"username": "fay", "email": "fay@example.org", "full_name": EVIL, "must_c
 
 
 def test_accounts_are_found_and_created(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A password that was invented is shown once, and works until it is changed."""
+    """A generated password is shown once and must be changed; users are found by name."""
     admin = guild.visit("admin")
     response = admin.post(f"{PAGE}/new", data=NEW)
     assert response.status_code == 200
@@ -48,7 +48,7 @@ def test_accounts_are_found_and_created(guild: OrganizationFixture, monkeypatch:
 
 
 def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixture) -> None:
-    """Whoever is closed out or given a password is logged out."""
+    """A disabled account loses its session, and invalid forms and the last administrator are refused."""
     admin, eve = guild.visit("admin"), guild.visit("eve")
     form = {"full_name": "Eve", "email": "eve@example.org", "active": "on", "prohibit_login": "on"}
     assert admin.post(f"{PAGE}/eve", data=form).headers["location"] == f"{PAGE}/eve"
@@ -68,7 +68,7 @@ def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixt
 
 
 def test_accounts_are_renamed_and_deleted(guild: OrganizationFixture) -> None:
-    """By typing the name; whoever owns something stays unless that goes too."""
+    """The name must be typed, and an account that owns a repository is deleted only with the purge option."""
     admin = guild.visit("admin")
     assert admin.post(f"{PAGE}/eve/rename", data={"new_username": "eva", "confirm": "no"}).status_code == 422
     moved = admin.post(f"{PAGE}/eve/rename", data={"new_username": "eva", "confirm": "eve"})
@@ -84,7 +84,7 @@ def test_accounts_are_renamed_and_deleted(guild: OrganizationFixture) -> None:
 
 
 def test_only_administrators_manage_accounts(guild: OrganizationFixture) -> None:
-    """Whoever is not logged in may do so first."""
+    """Other users get status 403, and visitors are redirected to log in."""
     for path in (PAGE, f"{PAGE}/new", f"{PAGE}/eve"):
         assert guild.statuses(path) == {
             "-": 303,
@@ -99,7 +99,7 @@ def test_only_administrators_manage_accounts(guild: OrganizationFixture) -> None
 
 
 def test_two_factor_authentication_is_disabled_for_a_user(guild: OrganizationFixture) -> None:
-    """Who has lost it; only administrators do that."""
+    """Only an administrator disables the second factor of a user, and only while it is enabled."""
     admin = guild.visit("admin")
     assert "Not enabled" in admin.get(f"{PAGE}/eve").text
     give_second_factor(guild.clients.service.settings, accounts.find_user(guild.clients.database, "eve"))

@@ -1,4 +1,4 @@
-"""What an archive was made from."""
+"""The page of the backups in an archive and their findings."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.web.chats.conftest import EVIL, drawn_in
 
 
 def test_backups_are_listed_without_their_paths(opened: OpenArchive, hostile_archive: OpenArchive) -> None:
-    """By name, date and app; what was left out is named with its frame."""
+    """The page shows counts but no path of a file, and hostile texts are escaped."""
     page = drawn_in(opened, "about")
     assert "400" in page
     assert "/tmp" not in page
@@ -17,7 +17,7 @@ def test_backups_are_listed_without_their_paths(opened: OpenArchive, hostile_arc
 
 
 def test_only_validated_backups_have_findings(opened: OpenArchive) -> None:
-    """An archive has none."""
+    """An archive that was not validated here has no pages of findings and frames."""
     for path in ("findings", "frame/1"):
         with pytest.raises(PageNotFound):
             respond(opened, "", path, {})

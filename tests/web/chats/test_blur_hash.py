@@ -1,4 +1,4 @@
-"""The few colours of a picture."""
+"""Placeholders of pictures, decoded from their BlurHash."""
 
 import base64
 import zlib
@@ -9,7 +9,7 @@ from holdfast.web.chats.blur_hash import SIDE, placeholder
 
 
 def pixels(text: str) -> list[list[tuple[int, int, int]]]:
-    """Decode the picture that stands for a BlurHash."""
+    """Return the pixels of the placeholder of a BlurHash."""
     raw = base64.b64decode(placeholder(text).removeprefix("data:image/png;base64,"))
     assert raw.startswith(b"\x89PNG")
     at = raw.index(b"IDAT")
@@ -19,7 +19,7 @@ def pixels(text: str) -> list[list[tuple[int, int, int]]]:
 
 
 def test_one_component_is_one_colour() -> None:
-    """The average colour is written in four digits."""
+    """A BlurHash of one component is a picture in its average colour."""
     red = 255 << 16
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~"
     text = "00" + "".join(digits[red // 83**power % 83] for power in (3, 2, 1, 0))
@@ -27,7 +27,7 @@ def test_one_component_is_one_colour() -> None:
 
 
 def test_several_components_are_decoded_by_position() -> None:
-    """The example of the specification: a light sky above dark ground."""
+    """The example of the BlurHash specification is lighter at the top than at the bottom."""
     result = pixels("LEHV6nWB2yk8pyo0adR*.7kCMdnj")
     assert sum(result[0][2]) > sum(result[-1][2])
     assert len({colour for row in result for colour in row}) > 10
@@ -35,5 +35,5 @@ def test_several_components_are_decoded_by_position() -> None:
 
 @pytest.mark.parametrize("text", ["", "L", "LEHV6n", "LEHV6nWB2yk8pyo0adR*.7kCMdn", "0" * 400, "00ä000", '00"000'])
 def test_an_invalid_hash_shows_nothing(text: str) -> None:
-    """Whatever a backup says."""
+    """The placeholder of an invalid BlurHash is an empty string."""
     assert placeholder(text) == ""

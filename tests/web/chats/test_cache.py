@@ -1,4 +1,4 @@
-"""Conversations brought in for all processes of a service."""
+"""The cache of imported conversations, shared by all processes of a service."""
 
 import dataclasses
 import fcntl
@@ -50,7 +50,7 @@ VISITOR = ImportClient(None, "192.0.2.2", may_start=False)
 
 @pytest.fixture
 def plain(tmp_path: Path) -> ConversationSource:
-    """Write a backup in the clear."""
+    """Write an unencrypted backup."""
     return ConversationSource(
         "plain", "one.binproto", FileKind.PLAIN, path=write(tmp_path / "one.binproto", *copies())
     )
@@ -58,7 +58,7 @@ def plain(tmp_path: Path) -> ConversationSource:
 
 @pytest.fixture
 def sealed(tmp_path: Path) -> ConversationSource:
-    """Write an encrypted one."""
+    """Write an encrypted backup."""
     path = tmp_path / "phone.backup"
     write_sample(sample_records(60, 1), path, OutputFormat.CONTAINER, seed=1, keys=KEYS)
     return ConversationSource("sealed", "phone.backup", FileKind.SEALED, path=path)
@@ -76,7 +76,7 @@ def settled(
     secret: Secret | None = None,
     viewer: ImportClient = VIEWER,
 ) -> State:
-    """Wait until it is no longer being brought in; what is said once is returned."""
+    """Wait until the import of a source is no longer running, and return its state."""
     states: list[State] = []
 
     def is_settled() -> bool:
@@ -95,7 +95,7 @@ def folders(cache: ConversationCache) -> list[str]:
 def test_the_first_viewer_starts_the_import_and_all_see_the_result(
     tmp_path: Path, plain: ConversationSource
 ) -> None:
-    """Two processes share the folder: the second finds what the first began, and nothing is done twice."""
+    """Two processes that share the folder import the backup once, and both show it."""
     one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
     assert isinstance(one.look(plain, VIEWER), ImportRunning)
     assert isinstance(other.look(plain, VIEWER), ImportRunning)
@@ -111,7 +111,7 @@ def test_the_first_viewer_starts_the_import_and_all_see_the_result(
 def test_bytes_of_a_source_are_written_first_and_deleted_afterwards(
     tmp_path: Path, plain: ConversationSource
 ) -> None:
-    """What cannot be got is a problem that is said, and can be tried again."""
+    """A source that cannot be read is a failed import, which can be started again."""
     path = plain.path
     assert path is not None
     asked: list[Path] = []
@@ -131,7 +131,7 @@ def test_bytes_of_a_source_are_written_first_and_deleted_afterwards(
 
 
 def test_a_folder_of_a_source_is_written_first_and_deleted_afterwards(tmp_path: Path) -> None:
-    """Its attachments are read from where they are, whatever `media` says that is."""
+    """Attachments are read from the media of the source, and the entry belongs to one upload."""
     write_sample(sample_records(60, 1), tmp_path / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     written: list[Path] = []
 
@@ -165,7 +165,7 @@ def test_a_folder_of_a_source_is_written_first_and_deleted_afterwards(tmp_path: 
 def test_a_conversation_that_is_ready_is_exported(
     cache: ConversationCache, plain: ConversationSource, sealed: ConversationSource
 ) -> None:
-    """Also an encrypted one, by the browser that opened it; exports count as imports do."""
+    """An encrypted conversation is exported only with its secret, and exports count towards the import limits."""
     assert cache.begin_export(plain, VIEWER, "json") is None
     assert isinstance(settled(cache, plain), ImportReady)
     first = cache.begin_export(plain, VIEWER, "json")
@@ -190,7 +190,7 @@ def test_a_conversation_that_is_ready_is_exported(
 
 
 def test_an_encrypted_backup_is_opened_for_one_browser_only(tmp_path: Path, sealed: ConversationSource) -> None:
-    """A wrong one is said to be wrong; the right one is written nowhere, nor is what it opens."""
+    """A wrong key is reported, and neither the key nor plain text of the backup is stored."""
     cache = ConversationCache(tmp_path / "cache", LIMITS)
     assert cache.look(sealed, VIEWER, None) == KeyRequired()
     assert cache.look(sealed, VIEWER, SECRET) == KeyRequired()
@@ -217,7 +217,7 @@ def test_an_encrypted_backup_is_opened_for_one_browser_only(tmp_path: Path, seal
 
 
 def test_an_interrupted_import_is_started_again(tmp_path: Path, plain: ConversationSource) -> None:
-    """A lock whose holder is gone holds nobody up."""
+    """An entry is running while it is locked, and is imported again once the lock is free."""
     cache = ConversationCache(tmp_path / "cache", LIMITS)
     entry = cache._entry(plain, VIEWER, None)
     entry.mkdir(parents=True)
@@ -232,7 +232,7 @@ def test_an_interrupted_import_is_started_again(tmp_path: Path, plain: Conversat
 def test_unused_entries_are_deleted(
     tmp_path: Path, plain: ConversationSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sealed ones after a day, others after a month; archives are closed when too many are open."""
+    """Encrypted entries are deleted after a day without use, and others after a month."""
     cache = ConversationCache(tmp_path / "cache", LIMITS)
     for name, days in {"s" + "0" * 64: 2, "1" * 64: 2, "2" * 64: 40}.items():
         (cache.folder / name).mkdir(parents=True)
@@ -250,7 +250,7 @@ def test_unused_entries_are_deleted(
 def test_visitors_see_finished_imports_and_start_none(
     cache: ConversationCache, plain: ConversationSource, sealed: ConversationSource
 ) -> None:
-    """Neither by looking nor with a key."""
+    """A visitor's request starts no import, and shows the one that another viewer finished."""
     assert cache.look(plain, VISITOR) == ImportNotStarted()
     assert cache.look(sealed, VISITOR) == ImportNotStarted()
     assert not cache.folder.exists()
@@ -261,7 +261,7 @@ def test_visitors_see_finished_imports_and_start_none(
 def test_a_file_is_read_once_at_a_time_for_each_kind_of_viewer(
     cache: ConversationCache, sealed: ConversationSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever comes second with another key is refused, and leaves no folder; the queue has an end."""
+    """A second import with another key is refused without a new folder, and so is one beyond the queue's limit."""
     monkeypatch.setattr(module, "AT_ONCE", 1)
     cache._mutex().__enter__()
     with (cache.folder / "running0").open("ab") as running:
@@ -285,7 +285,7 @@ def test_a_file_is_read_once_at_a_time_for_each_kind_of_viewer(
 
 
 def test_the_imports_of_a_viewer_are_limited_by_the_hour(tmp_path: Path, sealed: ConversationSource) -> None:
-    """Counted for all processes, whether the keys fit or not."""
+    """Imports of all processes are counted together, also those with a wrong key."""
     limits = CacheLimits(1 << 30, 1 << 30, 2, LIMITS.imports)
     one, other = ConversationCache(tmp_path / "cache", limits), ConversationCache(tmp_path / "cache", limits)
     for cache in (one, other):
@@ -298,7 +298,7 @@ def test_the_imports_of_a_viewer_are_limited_by_the_hour(tmp_path: Path, sealed:
 
 
 def test_a_wrong_key_leaves_no_entry(cache: ConversationCache, sealed: ConversationSource) -> None:
-    """Not even why, once that was said, or nobody has come back for it within a minute."""
+    """The entry is deleted once its error was read, or after a minute without a request for it."""
     begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
     assert begun is not None
     begun.thread.join(60)
@@ -322,7 +322,7 @@ def test_a_wrong_key_leaves_no_entry(cache: ConversationCache, sealed: Conversat
 
 
 def test_an_opened_backup_belongs_to_one_session(cache: ConversationCache, sealed: ConversationSource) -> None:
-    """The same browser after logging out, or logged in as another, is asked for the key."""
+    """Another session, another user or a visitor with the same browser must give the key again."""
     cache.begin(sealed, VIEWER, SECRET, Secret(KEY_FILE))
     assert isinstance(settled(cache, sealed, SECRET), ImportReady)
     for viewer in (ImportClient(), ImportClient(1, session="another"), ImportClient(2, session="session")):
@@ -335,7 +335,7 @@ def test_an_opened_backup_belongs_to_one_session(cache: ConversationCache, seale
 
 
 def test_the_size_of_the_cache_is_limited(tmp_path: Path) -> None:
-    """Of one owner and of all: what was used longest ago goes first, and what is being read stays."""
+    """Limits per owner and in total evict the least recently used entries, except locked ones."""
     cache = ConversationCache(tmp_path / "cache", CacheLimits(3500, 2500, 100, LIMITS.imports))
 
     def add(name: str, owner: int, age: int) -> None:
@@ -363,7 +363,7 @@ def test_the_size_of_the_cache_is_limited(tmp_path: Path) -> None:
 def test_entries_left_by_a_killed_service_are_deleted_at_the_start(
     cache: ConversationCache, plain: ConversationSource
 ) -> None:
-    """Half-made conversations, copies of files and older layouts; what is being made now is left alone."""
+    """Unfinished imports, copies of files and older layouts are deleted, unless they are locked."""
     assert isinstance(settled(cache, plain), ImportReady)
     ready = cache._entry(plain, VIEWER, None)
     (ready / "source").write_bytes(b"a copy")
@@ -381,7 +381,7 @@ def test_entries_left_by_a_killed_service_are_deleted_at_the_start(
 
 
 def test_folders_and_files_are_private(cache: ConversationCache, plain: ConversationSource) -> None:
-    """Whatever the mask is, and also where a folder was laxer before."""
+    """No file is accessible to others with a umask of 0, or when the folder had mode 755 before."""
     cache.folder.mkdir(parents=True)
     cache.folder.chmod(0o755)
     before = os.umask(0)
@@ -394,7 +394,7 @@ def test_folders_and_files_are_private(cache: ConversationCache, plain: Conversa
 
 
 def test_an_evicted_entry_is_missing_for_every_process(tmp_path: Path, plain: ConversationSource) -> None:
-    """Also where an archive was open."""
+    """A process that had the archive open closes it and no longer shows it."""
     one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
     assert isinstance(settled(one, plain), ImportReady)
     assert isinstance(other.look(plain, VIEWER), ImportReady)

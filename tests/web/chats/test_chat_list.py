@@ -21,14 +21,14 @@ def rows_of(opened: OpenArchive, **query: str) -> list[ChatRow]:
 
 
 def tabs_of(opened: OpenArchive) -> list[ChatListTab]:
-    """List the folders."""
+    """List the folders of the list of chats."""
     tabs = shown_in(opened, "").values["folders"]
     assert isinstance(tabs, list)
     return tabs
 
 
 def test_chats_are_sorted_as_in_the_app(opened: OpenArchive) -> None:
-    """Pinned chats first in their order, then the latest; archived ones apart; a line and a count for each."""
+    """Pinned chats come first in their order, then the latest ones; archived chats have a list of their own."""
     rows = rows_of(opened)
     pinned = [row.chat.pinned_order for row in rows if row.chat.pinned_order is not None]
     assert pinned
@@ -46,7 +46,7 @@ def test_chats_are_sorted_as_in_the_app(opened: OpenArchive) -> None:
 
 
 def test_folders_are_tabs_with_their_chats(opened: OpenArchive) -> None:
-    """Each leads to the chats its owner put there."""
+    """The tab of a folder lists as many chats as it counts, up to 100."""
     tabs = tabs_of(opened)
     assert [tabs[0].name, tabs[-1].name] == ["Chats", "Archived"]
     assert len(tabs) > 2
@@ -57,7 +57,7 @@ def test_folders_are_tabs_with_their_chats(opened: OpenArchive) -> None:
 
 
 def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Path) -> None:
-    """As in Signal: how many messages are unread, or that a chat was marked so; a folder may take only these."""
+    """A badge shows the number of unread messages or marks a chat as unread, and a folder counts those chats."""
     header, frames = copies(200)
     chats = [frame.chat for frame in frames if frame.HasField("chat")]
     for chat in chats:
@@ -84,7 +84,7 @@ def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Pa
 
 
 def test_a_chat_is_listed_among_the_others_beside_it(opened: OpenArchive) -> None:
-    """The open one is marked; beside an archived chat are the archived ones."""
+    """The open chat is marked in the side pane, and beside an archived chat are the archived ones."""
     rows = rows_of(opened)
     page = drawn_in(opened, f"chat/{rows[3].chat.id}")
     assert re.findall(r'href="([^"]*)" aria-current="page"', page) == [rows[3].address]
@@ -98,7 +98,7 @@ def test_a_chat_is_listed_among_the_others_beside_it(opened: OpenArchive) -> Non
 def test_a_chat_far_down_the_list_is_on_top_of_those_beside_it(
     opened: OpenArchive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that it is always there, and the pane stays short."""
+    """The open chat comes first in the side pane, whose number of rows is limited."""
     monkeypatch.setattr(chat_list, "PANE_ROWS", 3)
     rows = rows_of(opened)
     pane = shown_in(opened, f"chat/{rows[-1].chat.id}").values["pane"]
@@ -107,7 +107,7 @@ def test_a_chat_far_down_the_list_is_on_top_of_those_beside_it(
 
 
 def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
-    """Each has its own list, and one leads to the other."""
+    """An archive of two accounts has a link to each account, and their lists share no chat."""
     header, frames = copies(40, 2)
     header.mediaRootBackupKey = b"\x07" * 32
     for frame in frames:
@@ -131,13 +131,13 @@ def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("query", [{"account": "5"}, {"folder": "99"}, {"folder": "x"}, {"account": "x"}])
 def test_an_unknown_account_or_folder_is_not_found(opened: OpenArchive, query: dict[str, str]) -> None:
-    """Whatever the address says."""
+    """An unknown or malformed account or folder in the query is not found."""
     with pytest.raises(PageNotFound):
         shown_in(opened, "", **query)
 
 
 def test_names_and_texts_are_escaped(hostile_archive: OpenArchive) -> None:
-    """Also the name of the archive and of folders."""
+    """The list of chats of the hostile archive has no markup from its names and texts."""
     page = drawn_in(hostile_archive, "")
     assert EVIL not in page
     assert "<img src=x" not in page
@@ -145,6 +145,6 @@ def test_names_and_texts_are_escaped(hostile_archive: OpenArchive) -> None:
 
 
 def test_an_archive_without_backups_has_an_empty_list(tmp_path: Path) -> None:
-    """And says so."""
+    """The page of an empty archive says that there are no chats."""
     import_backups(tmp_path / "empty.db")
     assert "No chats." in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "")

@@ -1,6 +1,7 @@
-"""A chat, page by page."""
+"""The page of a chat and its pagination."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -40,7 +41,7 @@ def whole(opened: OpenArchive, chat: Chat) -> list[int]:
 
 
 def test_older_and_newer_lead_through_the_whole_chat(opened: OpenArchive) -> None:
-    """Each message is met once, in both directions, and the first page has the newest."""
+    """The links show every message once in both directions, beginning with the newest or the oldest."""
     chat = largest(opened)
     every = whole(opened, chat)
     assert len(every) > 100
@@ -60,7 +61,7 @@ def test_older_and_newer_lead_through_the_whole_chat(opened: OpenArchive) -> Non
 
 
 def test_a_date_leads_to_its_first_message(opened: OpenArchive) -> None:
-    """A date after the last message shows the last ones; what is no date is said to be none."""
+    """A date after the last message shows the last messages; one that is not a date has status 400."""
     chat = largest(opened)
     with opened.reading() as archive:
         messages = list(archive.messages(chat.id))
@@ -70,9 +71,9 @@ def test_a_date_leads_to_its_first_message(opened: OpenArchive) -> None:
     assert isinstance(listed, list)
     assert listed
     day = listed[0].days[0][0]
-    first = ids(shown_in(opened, f"chat/{chat.id}", date=day))[0]
-    with opened.reading() as archive:
-        assert archive.message(first).position.ms // 1000 >= 0
+    on_day = [item.id for item in messages if f"{datetime.fromtimestamp(item.position.ms / 1000, UTC):%F}" == day]
+    assert on_day
+    assert ids(shown_in(opened, f"chat/{chat.id}", date=day))[0] == on_day[0]
     late = shown_in(opened, f"chat/{chat.id}", date="2199-01-01")
     assert ids(late)[-1] == messages[-1].id
     refused = shown_in(opened, f"chat/{chat.id}", date="soon<b>")
@@ -83,7 +84,7 @@ def test_a_date_leads_to_its_first_message(opened: OpenArchive) -> None:
 
 
 def test_a_quote_jumps_to_its_message(opened: OpenArchive) -> None:
-    """To the page of the chat that has it, whichever that is."""
+    """The link of a quote redirects to the page of the chat that contains the quoted message."""
     with opened.reading() as archive:
         quoting = next(
             message
@@ -101,7 +102,7 @@ def test_a_quote_jumps_to_its_message(opened: OpenArchive) -> None:
 
 
 def test_the_size_of_pages_is_bounded(tmp_path: Path) -> None:
-    """A hundred long texts are cut and divided, none is lost, and each leads to the whole of it."""
+    """Long texts are truncated with a link to the whole message, and no message is left out of the pages."""
     header, frames = copies(60)
     for item in items(frames):
         if item.HasField("standardMessage"):
@@ -124,7 +125,7 @@ def test_the_size_of_pages_is_bounded(tmp_path: Path) -> None:
 
 
 def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
-    """Names of people, groups, folders and files, reactions, polls, earlier wordings."""
+    """Very long names, reactions, captions and polls leave every page below 200 kB."""
     header, frames = copies(120)
     long = "名" * 40_000
     for frame in frames:
@@ -155,7 +156,7 @@ def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
 
 
 def test_messages_are_escaped(hostile_archive: OpenArchive) -> None:
-    """Texts, names, titles, captions, file names, links and reactions."""
+    """Pages of hostile chats have no markup, event handler or javascript link from their messages."""
     with hostile_archive.reading() as archive:
         chats = archive.chats()
     for chat in chats[:12]:
@@ -168,13 +169,13 @@ def test_messages_are_escaped(hostile_archive: OpenArchive) -> None:
 
 @pytest.mark.parametrize("path", ["chat/1", "chat/x", "chat/", "to/1", "to/x", "chat/1/dates", "chat/1/2/3"])
 def test_an_unknown_chat_or_message_is_not_found(opened: OpenArchive, path: str) -> None:
-    """Chats, messages and pages of other numbers."""
+    """Unknown and malformed ids of chats and messages are not found."""
     with pytest.raises(PageNotFound):
         respond(opened, "", path, {})
 
 
 @pytest.mark.parametrize("query", [{"before": "1"}, {"after": "x.y.z"}, {"at": "1.2.3.4"}, {"at": f"{2**64}.0.0"}])
 def test_an_invalid_position_is_not_found(opened: OpenArchive, query: dict[str, str]) -> None:
-    """However they are written."""
+    """Positions with too few or too many parts, with letters, and beyond 64 bits are not found."""
     with pytest.raises(PageNotFound):
         shown_in(opened, f"chat/{largest(opened).id}", **query)

@@ -1,4 +1,4 @@
-"""Addresses inside a conversation, and archives that cannot be read."""
+"""Routes inside a conversation, and errors of archives that cannot be read."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tests.web.chats.conftest import RenderPage, drawn_in
 
 
 def test_every_page_is_small_and_whole(opened: OpenArchive, render: RenderPage) -> None:
-    """With one heading, and less than 200 kB."""
+    """Every page has one heading, has less than 200 kB, and ends with the closing html tag."""
     for path in ("", "search", "people", "statistics", "about"):
         page = render(path)
         assert page.count("<h1") == 1
@@ -26,7 +26,7 @@ def test_every_page_is_small_and_whole(opened: OpenArchive, render: RenderPage) 
 
 
 def test_the_queries_of_a_page_do_not_grow_with_the_history(opened: OpenArchive) -> None:
-    """The questions to the archive are few, however long the lists are."""
+    """Every page takes at most 24 queries to the archive."""
     with opened.reading() as archive:
         chat = max(archive.chats(), key=lambda one: one.messages)
         message = archive.page(chat.id, limit=1).messages[0]
@@ -57,7 +57,7 @@ def test_the_queries_of_a_page_do_not_grow_with_the_history(opened: OpenArchive)
     ),
 )
 def test_any_url_is_a_page_or_not_found(archive_file: Path, path: list[str], query: dict[str, str]) -> None:
-    """Nothing else happens."""
+    """Any path and query is answered with status 200 or 400, a redirect, or not found."""
     opened = open_archive_file(archive_file, "chats.db")
     try:
         answer = respond(opened, "", "/".join(path), query)
@@ -69,7 +69,7 @@ def test_any_url_is_a_page_or_not_found(archive_file: Path, path: list[str], que
 
 
 def test_a_damaged_archive_is_reported(archive_file: Path, tmp_path: Path) -> None:
-    """Without saying where it lies."""
+    """The page says that the archive cannot be read without showing its path; a missing file has status 503."""
     content = bytearray(archive_file.read_bytes())
     content[8192:] = b"\xff" * (len(content) - 8192)
     (tmp_path / "damaged.db").write_bytes(content)
@@ -83,13 +83,13 @@ def test_a_damaged_archive_is_reported(archive_file: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("path", ["nope", "search/x", "people/1/2", "chat", "a/b/c/d"])
 def test_other_paths_are_not_found(opened: OpenArchive, path: str) -> None:
-    """Whatever they look like."""
+    """Unknown paths, and known ones with missing or additional segments, are not found."""
     with pytest.raises(PageNotFound):
         respond(opened, "", path, {})
 
 
 def test_bidirectional_controls_are_removed(tmp_path: Path) -> None:
-    """Signs of direction are left out of every page; the record of a message shows them as escapes."""
+    """Pages have no such control characters; the record of a message shows them as escapes."""
     turned = "\u202egpj.exe\u2069 \u05e9\u05dc\u05d5\u05dd\u200f"
     header, frames = copies(60)
     for frame in frames:
@@ -119,7 +119,7 @@ def test_bidirectional_controls_are_removed(tmp_path: Path) -> None:
 
 
 def test_a_search_times_out(archive_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also inside the full-text index, which tells no progress: another thread interrupts it."""
+    """A query that reports no progress, like one inside the full-text index, is interrupted by another thread."""
     monkeypatch.setattr(open_archive_module, "QUERY_TIMEOUT_S", 0.05)
     # No progress is told at all, as inside the index.
     monkeypatch.setattr(open_archive_module, "STEPS", 1 << 30)

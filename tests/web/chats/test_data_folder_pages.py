@@ -1,6 +1,5 @@
-"""The archives and backups of the data folder."""
+"""The pages of archives and backups in the data folder."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -18,15 +17,14 @@ from tests.backup.archives.histories import PASSPHRASE, copies, import_backups, 
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import Service, wait_for
+from tests.web.chats.page_helpers import EMPTY_FORM, check_first_picture
 
 NAME = "one <b>.binproto"
-# What a browser says of a form without fields.
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 @pytest.fixture
 def backup_folder(service: Service) -> Path:
-    """Put an archive, a backup, a broken file and an encrypted folder on the shelf."""
+    """Put an archive, a backup, a broken backup, a text and a hidden file into the data folder."""
     folder = service.settings.data / "backups"
     folder.mkdir(parents=True)
     source = write(folder / NAME, *copies())
@@ -46,7 +44,7 @@ def admin(service: Service) -> Iterator[httpx.Client]:
 
 
 def test_an_encrypted_archive_is_reported(admin: httpx.Client, backup_folder: Path) -> None:
-    """It is listed as an archive, and its page says where it can be read; nothing asks for its passphrase here."""
+    """The archive is listed, and its page names the command that opens it and no path."""
     pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
     encrypt_archive(backup_folder / "chats.db", PASSPHRASE)
     assert "Archive" in admin.get("/-/archives").text
@@ -58,7 +56,7 @@ def test_an_encrypted_archive_is_reported(admin: httpx.Client, backup_folder: Pa
 
 
 def test_only_administrators_see_the_data_folder(service: Service, backup_folder: Path) -> None:
-    """Whoever is not logged in is asked to; others are refused, and learn of no file."""
+    """Visitors are redirected to log in, and other users get status 403 on a page that names no file."""
     accounts.create_user(service.database, "ada", Secret("long enough"))
     with service.client() as client:
         client.headers["accept"] = "text/html"
@@ -84,7 +82,7 @@ def test_backups_that_can_be_shown_are_links(admin: httpx.Client, backup_folder:
 
 
 def test_an_archive_is_read_in_place(admin: httpx.Client, backup_folder: Path) -> None:
-    """At once, every page of it."""
+    """An archive needs no import: each of its pages is served at the first request."""
     assert "Chats" in admin.get("/-/archives/chats.db").text
     for path in ("search?q=the", "people", "statistics", "about"):
         assert admin.get(f"/-/archives/chats.db/{path}").status_code == 200
@@ -93,13 +91,13 @@ def test_an_archive_is_read_in_place(admin: httpx.Client, backup_folder: Path) -
 
 @pytest.mark.parametrize("name", ["..", "..%2Fholdfast.sqlite3", ".hidden", "%00", "nope", "chats.db%2F..%2F.."])
 def test_files_outside_the_folder_are_not_opened(admin: httpx.Client, backup_folder: Path, name: str) -> None:
-    """However it is asked for."""
+    """Names that lead out of the folder, hidden names and unknown names are not found."""
     assert admin.get(f"/-/archives/{name}/").status_code in {303, 404}
     assert admin.get(f"/-/archives/{name}/about").status_code == 404
 
 
 def test_a_backup_is_imported_while_the_page_waits(admin: httpx.Client, backup_folder: Path) -> None:
-    """The page says so and comes again by itself; a broken one is said to be broken, and can be tried again."""
+    """The page refreshes itself during the import; a broken backup is reported and can be imported again."""
     address = f"/-/archives/{quote(NAME)}"
     first = admin.get(address)
     assert first.status_code == 200
@@ -113,7 +111,7 @@ def test_a_backup_is_imported_while_the_page_waits(admin: httpx.Client, backup_f
     broken = admin.get("/-/archives/broken.binproto").text
     assert "ends in the middle of a record" in broken
     assert str(backup_folder) not in broken
-    again = admin.post("/-/archives/broken.binproto/-again", headers=FORM)
+    again = admin.post("/-/archives/broken.binproto/-again", headers=EMPTY_FORM)
     assert again.status_code == 303
     assert "Importing the backup" in admin.get(again.headers["location"]).text
     wait_for(lambda: "Importing the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
@@ -122,7 +120,7 @@ def test_a_backup_is_imported_while_the_page_waits(admin: httpx.Client, backup_f
 def test_the_key_is_requested_and_stored_in_the_browser_only(
     service: Service, admin: httpx.Client, backup_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder as a phone writes it; what is no key is refused at once, and nobody else sees what it opens."""
+    """An invalid key is refused, the cookie is HttpOnly, and another session must give the key itself."""
     write_sample(sample_records(60, 1), backup_folder / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     address = "/-/archives/phone"
     assert "This backup is encrypted" in admin.get(address).text
@@ -139,39 +137,17 @@ def test_the_key_is_requested_and_stored_in_the_browser_only(
     assert "max-age" not in cookie
     wait_for(lambda: "Importing the backup" not in admin.get(address).text, 60)
     assert "Forget key" in admin.get(address).text
-    check_picture(admin, address)
+    check_first_picture(admin, address)
     with service.logged_in() as other:
         assert "This backup is encrypted" in other.get(address).text
-    assert admin.post(f"{address}/-forget", headers=FORM).status_code == 303
+    assert admin.post(f"{address}/-forget", headers=EMPTY_FORM).status_code == 303
     assert "This backup is encrypted" in admin.get(address).text
     captured = capfd.readouterr()
     assert str(SET_B.pool) not in captured.out + captured.err
 
 
-def check_picture(admin: httpx.Client, address: str) -> None:
-    """See the first picture of an encrypted folder: whole, in parts, and as nothing that runs."""
-    result = admin.get(f"{address}/search?has=media").text
-    for message in re.findall(rf'{address}/to/(\d+)"', result):
-        page = admin.get(f"{address}/message/{message}").text
-        if picture := re.search(r'<img src="([^"]*/attachment/[0-9a-f]{64})"', page):
-            break
-    else:
-        pytest.fail("there is no picture")
-    whole = admin.get(picture[1])
-    assert whole.status_code == 200
-    assert whole.headers["content-type"].startswith("image/")
-    assert whole.headers["content-security-policy"] == "default-src 'none'; sandbox"
-    assert whole.headers["x-content-type-options"] == "nosniff"
-    assert whole.headers["cache-control"] == "no-store"
-    part = admin.get(picture[1], headers={"Range": "bytes=20-40"})
-    assert part.status_code == 206
-    assert part.content == whole.content[20:41]
-    with httpx.Client(base_url=admin.base_url, headers={"accept": "text/html"}) as stranger:
-        assert stranger.get(picture[1]).status_code == 303
-
-
 def test_forms_of_other_sites_are_refused(admin: httpx.Client, backup_folder: Path) -> None:
-    """As everywhere."""
-    sent = admin.post("/-/archives/broken.binproto/-again", headers={**FORM, "Sec-Fetch-Site": "cross-site"})
+    """A cross-site request is refused, and an unknown action is not found."""
+    sent = admin.post("/-/archives/broken.binproto/-again", headers={**EMPTY_FORM, "Sec-Fetch-Site": "cross-site"})
     assert sent.status_code == 403
-    assert admin.post("/-/archives/broken.binproto/-nothing", headers=FORM).status_code == 404
+    assert admin.post("/-/archives/broken.binproto/-nothing", headers=EMPTY_FORM).status_code == 404

@@ -1,4 +1,4 @@
-"""Attachments of a phone folder."""
+"""Decryption of the attachments of a phone's folder."""
 
 import io
 import os
@@ -55,7 +55,7 @@ def found_in(phone: OpenArchive, name: str) -> tuple[EncryptedMedia, AttachmentK
 
 
 def test_any_part_of_a_file_is_decrypted(phone: OpenArchive, archive_file: Path) -> None:
-    """As the file that was copied beside the archive has it, wherever a part begins and ends."""
+    """Ranges inside a block and across blocks equal those of the decrypted copy beside the archive."""
     for name in encrypted_names(archive_file, "image")[:2]:
         media, attachment = found_in(phone, name)
         with sqlite3.connect(archive_file) as connection:
@@ -67,7 +67,7 @@ def test_any_part_of_a_file_is_decrypted(phone: OpenArchive, archive_file: Path)
 
 
 def test_files_that_are_not_on_the_disk_are_decrypted_too(phone: OpenArchive, archive_file: Path) -> None:
-    """Whatever opens them; each is authenticated before anything is read, and once only."""
+    """A file from memory is read completely to authenticate it, and only the first time."""
     name = encrypted_names(archive_file, "image")[0]
     media, attachment = found_in(phone, name)
     content = content_path(archive_file.with_name("phone") / "files", name).read_bytes()
@@ -98,7 +98,7 @@ def test_files_that_are_not_on_the_disk_are_decrypted_too(phone: OpenArchive, ar
 
 
 def test_a_page_shows_the_pictures_of_the_folder(phone: OpenArchive, archive_file: Path) -> None:
-    """With the type each was sent as; one whose file is missing is named."""
+    """A picture is served inline with an image type, and the page of its message shows it."""
     name = encrypted_names(archive_file, "image")[0]
     answer = respond(phone, "", f"attachment/{name}", {})
     assert isinstance(answer, EncryptedMediaResult)
@@ -113,13 +113,13 @@ def test_a_page_shows_the_pictures_of_the_folder(phone: OpenArchive, archive_fil
 
 @pytest.mark.parametrize("name", ["0" * 64, "x", "../" * 21, "A" * 64])
 def test_other_names_are_not_found(phone: OpenArchive, name: str) -> None:
-    """Names are looked up in the backup, never in the folder alone."""
+    """A name that is not that of an attachment in the archive is not found."""
     with pytest.raises(PageNotFound):
         respond(phone, "", f"attachment/{name}", {})
 
 
 def test_an_archive_without_a_folder_has_none(opened: OpenArchive, archive_file: Path) -> None:
-    """The files beside it have other addresses."""
+    """Without the phone's folder, an encrypted attachment is not found by its name."""
     with pytest.raises(PageNotFound):
         respond(opened, "", f"attachment/{encrypted_names(archive_file, 'image')[0]}", {})
 
@@ -142,7 +142,7 @@ def copied(phone: OpenArchive, archive_file: Path, folder: Path) -> tuple[Encryp
 
 
 def test_nothing_of_a_changed_file_is_decrypted(phone: OpenArchive, archive_file: Path, tmp_path: Path) -> None:
-    """Also when it changed after it was authenticated, and when it is gone."""
+    """A file that is changed, truncated or deleted after its authentication is refused."""
     media, attachment, file = copied(phone, archive_file, tmp_path)
     media.authenticate(attachment)
     assert media.has(attachment.name)
@@ -165,7 +165,7 @@ def test_nothing_of_a_changed_file_is_decrypted(phone: OpenArchive, archive_file
 
 
 def test_a_link_out_of_the_folder_is_not_followed(phone: OpenArchive, archive_file: Path, tmp_path: Path) -> None:
-    """A copied folder may hold any link."""
+    """A symbolic link in place of an attachment is refused, as a copied folder may contain any link."""
     home = tmp_path / "home"
     home.mkdir()
     media, attachment, file = copied(phone, archive_file, home)
@@ -176,7 +176,7 @@ def test_a_link_out_of_the_folder_is_not_followed(phone: OpenArchive, archive_fi
 
 
 def test_only_phone_folders_have_such_files(tmp_path: Path) -> None:
-    """Neither a file, nor an empty folder, nor nothing."""
+    """A file, an empty folder and no folder at all have no encrypted media."""
     (tmp_path / "file").touch()
     assert media_of(None) is None
     assert media_of(tmp_path) is None
@@ -185,7 +185,7 @@ def test_only_phone_folders_have_such_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["local_key = x'00'", "plaintext_hash = 'zz'", "plaintext_hash = '00'"])
 def test_damaged_keys_are_not_found(archive_file: Path, column: str) -> None:
-    """Whatever an archive says a key is."""
+    """An attachment whose key or hash in the archive is invalid is not found."""
     name = encrypted_names(archive_file, "image")[0]
     with archives.open(archive_file) as archive:
         archive.connection.execute("PRAGMA query_only = OFF")
@@ -199,7 +199,7 @@ def test_damaged_keys_are_not_found(archive_file: Path, column: str) -> None:
 def test_small_copies_are_made_of_decrypted_photos(
     phone: OpenArchive, archive_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In memory, of the whole file."""
+    """A thumbnail is made from the whole decrypted file; a small photo is served itself."""
     name = encrypted_names(archive_file, "image")[0]
     whole = respond(phone, "", f"attachment/{name}", {})
     assert isinstance(whole, EncryptedMediaResult)

@@ -1,4 +1,4 @@
-"""Archives on the disk that only one browser can have read again."""
+"""Encrypted archives on disk, with a key that only one browser has."""
 
 import sqlite3
 from pathlib import Path
@@ -29,7 +29,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_encrypted_content_round_trips_and_is_read_only(sealed: bytes, tmp_path: Path) -> None:
-    """With the same key, in memory."""
+    """The same key opens the database, which refuses to be written to."""
     assert len(sealed) > 2 * encryption.PIECE
     (tmp_path / "sealed").write_bytes(sealed)
     connection = open_sealed(tmp_path / "sealed", key_for(SECRET, "content"))
@@ -39,7 +39,7 @@ def test_encrypted_content_round_trips_and_is_read_only(sealed: bytes, tmp_path:
 
 
 def test_encrypted_content_cannot_be_read_without_the_key(sealed: bytes, tmp_path: Path) -> None:
-    """Nor with the key of another browser, or of another conversation."""
+    """A key of another browser or for another conversation is refused, and no plain text is in the file."""
     assert WORDS.encode() not in sealed
     assert b"SQLite" not in sealed
     (tmp_path / "sealed").write_bytes(sealed)
@@ -53,7 +53,7 @@ def test_encrypted_content_cannot_be_read_without_the_key(sealed: bytes, tmp_pat
 def test_every_change_is_detected(
     sealed: bytes, tmp_path_factory: pytest.TempPathFactory, place: int, what: str
 ) -> None:
-    """A byte, an end that is missing, pieces in another order."""
+    """A changed byte, a truncated file, an appended byte and swapped pieces are errors."""
     content = bytearray(sealed)
     at = place % len(content)
     if what == "change":
@@ -73,6 +73,6 @@ def test_every_change_is_detected(
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    """And is said so."""
+    """Opening an encrypted archive that does not exist raises an archive error."""
     with pytest.raises(ArchiveError):
         open_sealed(tmp_path / "none", key_for(SECRET, "content"))

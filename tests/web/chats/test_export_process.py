@@ -1,4 +1,4 @@
-"""The export process is run, passed on and ended."""
+"""Running the export process: streaming, errors and cancellation."""
 
 import io
 import os
@@ -20,19 +20,19 @@ LIMITS = ImportLimits(memory=1 << 30, seconds=60, output=1 << 28)
 
 @pytest.fixture
 def task(tmp_path: Path) -> ExportTask:
-    """Make an archive to export; much more than a pipe takes, so that the process waits for its reader."""
+    """Make an archive whose export is larger than a pipe holds, so that the process waits for its reader."""
     import_backups(tmp_path / "chats.db", write(tmp_path / "one", *copies(1500)))
     return ExportTask(str(tmp_path / "chats.db"), "html", LIMITS)
 
 
 @pytest.fixture
 def slot(tmp_path: Path) -> BinaryIO:
-    """Take the only place there is."""
+    """Acquire the only slot for exports."""
     return acquire_slot(tmp_path, 1, "exporting")
 
 
 def is_free(folder: Path) -> bool:
-    """Return whether the place can be taken."""
+    """Return whether the slot can be acquired."""
     try:
         acquire_slot(folder, 1, "exporting").close()
     except ImportQueueFull:
@@ -47,7 +47,7 @@ def children() -> set[int]:
 
 
 def test_the_output_is_streamed(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
-    """All of it; the place is free afterwards, and no process is left."""
+    """The output is a valid ZIP archive; afterwards the slot is free and no process remains."""
     before = children()
     pieces = start_export(task, slot)
     assert not is_free(tmp_path)
@@ -59,7 +59,7 @@ def test_the_output_is_streamed(task: ExportTask, slot: BinaryIO, tmp_path: Path
 
 
 def test_an_export_ends_when_the_client_disconnects(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
-    """Whenever they leave, also before anything was sent."""
+    """Closing the output before it is read ends the process and frees the slot."""
     before = children()
     pieces = start_export(task, slot)
     assert children() > before
@@ -69,7 +69,7 @@ def test_an_export_ends_when_the_client_disconnects(task: ExportTask, slot: Bina
 
 
 def test_an_error_is_reported_before_the_response_starts(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
-    """What fails on the way breaks off."""
+    """An unreadable archive raises an error at the start, and the slot is free again."""
     (tmp_path / "chats.db").write_bytes(b"no archive")
     with pytest.raises(ExportFailed):
         start_export(task, slot)
@@ -77,7 +77,7 @@ def test_an_error_is_reported_before_the_response_starts(task: ExportTask, slot:
 
 
 def test_a_failed_export_aborts_the_response(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
-    """It is no ZIP archive then."""
+    """A killed worker raises an error while the output is read, and the output is no ZIP archive."""
     before = children()
     pieces = start_export(task, slot)
     (worker,) = children() - before

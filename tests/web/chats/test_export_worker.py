@@ -1,4 +1,4 @@
-"""The export process."""
+"""The worker of the export process."""
 
 import io
 import json
@@ -32,21 +32,21 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sealed(plain: Path) -> Path:
-    """Encrypt it."""
+    """Encrypt the archive."""
     with sqlite3.connect(plain) as connection:
         seal(connection, plain.with_name("sealed"), KEY)
     return plain.with_name("sealed")
 
 
 def exported(source: Path, form: ExportForm, key: bytes = b"") -> zipfile.ZipFile:
-    """Export in this process."""
+    """Export an archive in this process."""
     stream = io.BytesIO()
     export_conversation(ExportTask(str(source), form, LIMITS, key), stream)
     return zipfile.ZipFile(stream)
 
 
 def test_both_forms_have_all_messages(plain: Path, sealed: Path) -> None:
-    """Of an encrypted conversation too, which has no search."""
+    """JSON has every message, and HTML an index; that of an encrypted conversation has no search page."""
     with sqlite3.connect(plain) as connection:
         ((messages,),) = connection.execute("SELECT count(*) FROM message").fetchall()
     for source, key in ((plain, b""), (sealed, KEY)):
@@ -63,7 +63,7 @@ def test_both_forms_have_all_messages(plain: Path, sealed: Path) -> None:
 def test_an_encrypted_backup_is_exported_without_temporary_files(
     sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither beside it nor among temporary files; a wrong key opens nothing."""
+    """The export opens no file for writing, and a wrong key is refused."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     before = {path: path.stat().st_mtime_ns for path in sealed.parent.rglob("*")}
@@ -104,7 +104,7 @@ def run(task: bytes) -> "subprocess.CompletedProcess[bytes]":
 
 
 def test_the_process_writes_to_its_output_within_its_limits(plain: Path, tmp_path: Path) -> None:
-    """A failure is told by its kind alone; too little memory or time ends it."""
+    """The output is a valid ZIP archive, and the message of a failure names no file."""
     done = run(msgspec.json.encode(ExportTask(str(plain), "json", LIMITS)))
     assert (done.returncode, done.stderr) == (0, b"")
     assert zipfile.ZipFile(io.BytesIO(done.stdout)).testzip() is None
@@ -116,7 +116,7 @@ def test_the_process_writes_to_its_output_within_its_limits(plain: Path, tmp_pat
 
 
 def test_the_worker_ends_with_its_parent(plain: Path) -> None:
-    """When its input closes."""
+    """The process exits when its standard input is closed."""
     command = [sys.executable, "-m", "holdfast.web.chats.export_worker"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None

@@ -1,4 +1,4 @@
-"""What a file is."""
+"""Detection of backups and archives by content and name."""
 
 import gzip
 import random
@@ -16,30 +16,30 @@ from tests.backup.streams import KEYS
 from tests.conftest import ROOT
 
 
-def told(path: Path) -> tuple[FileKind | None, bool]:
-    """Look at a file."""
+def kind_and_readability(path: Path) -> tuple[FileKind | None, bool]:
+    """Return the kind of a file, and whether it is offered as a backup."""
     content = path.read_bytes()
     return kind_of_file(content[:LOOK], len(content)), looks_like_backup(content[:LOOK], path.name)
 
 
 def test_every_form_is_recognised(tmp_path: Path) -> None:
-    """Streams, JSON, encrypted containers and archives, by their content."""
+    """Streams, JSON, encrypted containers and archives are recognised by their content."""
     write(tmp_path / "a.binproto", *copies())
     (tmp_path / "a.binproto.gz").write_bytes(gzip.compress((tmp_path / "a.binproto").read_bytes()))
     import_backups(tmp_path / "a.db", tmp_path / "a.binproto")
     write_sample(sample_records(20, 1), tmp_path / "a.jsonl", OutputFormat.JSONL, seed=1, keys=None)
     write_sample(sample_records(20, 1), tmp_path / "a.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
-    assert told(tmp_path / "a.binproto") == (FileKind.PLAIN, True)
-    assert told(tmp_path / "a.binproto.gz") == (FileKind.PLAIN, True)
-    assert told(tmp_path / "a.jsonl") == (FileKind.PLAIN, True)
-    assert told(tmp_path / "a.db") == (FileKind.ARCHIVE, True)
-    assert told(tmp_path / "a.backup") == (FileKind.SEALED, True)
+    assert kind_and_readability(tmp_path / "a.binproto") == (FileKind.PLAIN, True)
+    assert kind_and_readability(tmp_path / "a.binproto.gz") == (FileKind.PLAIN, True)
+    assert kind_and_readability(tmp_path / "a.jsonl") == (FileKind.PLAIN, True)
+    assert kind_and_readability(tmp_path / "a.db") == (FileKind.ARCHIVE, True)
+    assert kind_and_readability(tmp_path / "a.backup") == (FileKind.SEALED, True)
     (tmp_path / "encrypted.db").write_bytes(ENCRYPTED_ARCHIVE + random.Random(1).randbytes(8192))
-    assert told(tmp_path / "encrypted.db") == (FileKind.ARCHIVE, False)
+    assert kind_and_readability(tmp_path / "encrypted.db") == (FileKind.ARCHIVE, False)
 
 
 def test_a_folder_is_recognised_by_its_names(tmp_path: Path) -> None:
-    """That of a phone, an export, and none; a file by its content."""
+    """A phone's folder is encrypted, an export is plain, and an empty folder and a missing path are neither."""
     write_sample(sample_records(20, 1), tmp_path / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     (tmp_path / "export").mkdir()
     (tmp_path / "export" / "main.jsonl").touch()
@@ -55,14 +55,14 @@ def test_a_folder_is_recognised_by_its_names(tmp_path: Path) -> None:
     "name", ["README.md", "pyproject.toml", "src/holdfast/web/static/mark.svg", "docs/images/repository.png"]
 )
 def test_other_files_are_not_offered(name: str) -> None:
-    """Texts, pictures and programs."""
+    """Text, configuration and image files are not offered as backups."""
     path = ROOT / name
     content = path.read_bytes()
     assert not looks_like_backup(content[:LOOK], path.name)
 
 
 def test_a_file_that_may_be_encrypted_is_accepted_and_not_offered() -> None:
-    """Any random bytes may be an encrypted backup; a name that says so is believed."""
+    """Random bytes may be an encrypted backup, but are offered only under a name of one."""
     noise = random.Random(1).randbytes(224)
     assert kind_of_file(noise, len(noise)) is FileKind.SEALED
     assert not looks_like_backup(noise, "noise.bin")
@@ -91,7 +91,7 @@ def test_only_random_looking_files_take_keys(size: int) -> None:
 
 
 def test_a_container_of_the_newer_layout_must_have_its_parts() -> None:
-    """Its length, its metadata and whole blocks."""
+    """A container with an incomplete block, a wrong length or zeros in place of data is not accepted."""
     noise = random.Random(1)
     whole = b"SBACKUP\x01\x00" + noise.randbytes(160)
     assert kind_of_file(whole, len(whole)) is FileKind.SEALED
@@ -102,7 +102,7 @@ def test_a_container_of_the_newer_layout_must_have_its_parts() -> None:
 
 @pytest.mark.parametrize("beginning", [b"{", b"[", b"\xef\xbb\xbf", b"PK\x03\x04", b"\x1f\x8b"])
 def test_an_encrypted_backup_that_begins_like_something_else_is_offered(beginning: bytes) -> None:
-    """Its bytes are random, so one in a hundred begins like JSON."""
+    """Encrypted bytes are random and may begin like JSON or ZIP, so the extension decides."""
     head = beginning + random.Random(5).randbytes(LOOK - len(beginning))
     assert looks_like_backup(head, "phone.backup")
     assert not looks_like_backup(head, "phone.bin")

@@ -1,4 +1,4 @@
-"""Whether one more backup may be read for somebody."""
+"""Limits of imports by account and address, and the import queue."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from holdfast.web.chats.import_limits import (
 
 
 def test_an_account_and_an_address_are_counted_apart(tmp_path: Path) -> None:
-    """One account from many addresses, and one address with many accounts, both come to an end; hours pass."""
+    """An account with many addresses and an address with many accounts are both limited for an hour."""
     for number in range(3):
         record_start(tmp_path, ImportClient(1, f"192.0.2.{number}"), 3, now=1000.0 + number)
     with pytest.raises(ImportRateLimited) as excinfo:
@@ -28,7 +28,7 @@ def test_an_account_and_an_address_are_counted_apart(tmp_path: Path) -> None:
 
 
 def test_an_ipv6_network_is_one_address_and_no_address_is_stored(tmp_path: Path) -> None:
-    """Whoever changes the last bits of an IPv6 address is the same; what is no address is one too."""
+    """Addresses of one /64 network share a limit, and a client without an IP address is accepted."""
     record_start(tmp_path, ImportClient(None, "2001:db8:1:2::1"), 1, now=1.0)
     with pytest.raises(ImportRateLimited):
         record_start(tmp_path, ImportClient(None, "2001:db8:1:2:ffff::9"), 1, now=2.0)
@@ -39,13 +39,13 @@ def test_an_ipv6_network_is_one_address_and_no_address_is_stored(tmp_path: Path)
 
 
 def test_an_unreadable_count_starts_again(tmp_path: Path) -> None:
-    """A file that a full disk has cut off holds nobody up."""
+    """A truncated file of counts is ignored, and the import may start."""
     (tmp_path / "starts").write_bytes(b"{")
     record_start(tmp_path, ImportClient(1, "192.0.2.1"), 1, now=1.0)
 
 
 def test_the_queue_is_bounded_and_slots_are_released(tmp_path: Path) -> None:
-    """By closing them."""
+    """An import beyond the limit is refused with status 503 until another one closes its slot."""
     first, second = acquire_slot(tmp_path, 2), acquire_slot(tmp_path, 2)
     with pytest.raises(ImportQueueFull) as excinfo:
         acquire_slot(tmp_path, 2)
@@ -57,6 +57,6 @@ def test_the_queue_is_bounded_and_slots_are_released(tmp_path: Path) -> None:
 
 
 def test_viewers_are_of_three_kinds() -> None:
-    """By what they may do with the file."""
+    """A viewer is a writer, a reader or a visitor, by account and permission to write."""
     kinds = [ImportClient(1, may_write=True).kind, ImportClient(1).kind, ImportClient(None).kind]
     assert kinds == ["writer", "reader", "visitor"]

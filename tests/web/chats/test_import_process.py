@@ -1,4 +1,4 @@
-"""The process that brings a backup in, and what ends it."""
+"""Running the import process: time and size limits."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from holdfast.web.chats.import_worker import ImportLimits, ImportTask
 
 
 def test_a_slow_import_is_ended_with_its_process(tmp_path: Path) -> None:
-    """A pipe that never says anything, for a second."""
+    """A process that reads from a silent pipe is killed after the time limit, with a message."""
     os.mkfifo(tmp_path / "pipe")
     keeper = os.open(tmp_path / "pipe", os.O_RDWR)
     (tmp_path / "entry").mkdir()
@@ -22,7 +22,7 @@ def test_a_slow_import_is_ended_with_its_process(tmp_path: Path) -> None:
 
 
 def test_an_import_that_writes_too_much_is_ended(tmp_path: Path) -> None:
-    """Whatever it writes, besides the copy of the file it reads."""
+    """The process is killed when its folder is larger than the output limit."""
     os.mkfifo(tmp_path / "pipe")
     keeper = os.open(tmp_path / "pipe", os.O_RDWR)
     (tmp_path / "entry").mkdir()
@@ -36,7 +36,7 @@ def test_an_import_that_writes_too_much_is_ended(tmp_path: Path) -> None:
 
 
 def test_the_copy_of_the_file_does_not_count(tmp_path: Path) -> None:
-    """It is gone once it was read."""
+    """The temporary copy of the source, a file or a folder, is not part of the size of an entry."""
     (tmp_path / SPOOLED).write_bytes(bytes(1000))
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "one").write_bytes(bytes(10))
@@ -48,7 +48,7 @@ def test_the_copy_of_the_file_does_not_count(tmp_path: Path) -> None:
 
 
 def test_the_end_of_a_process_has_a_message() -> None:
-    """By the system for memory or time, or by a mistake of ours."""
+    """An exit by the memory limit, by the time limit and by an error each have a message."""
     limits = ImportLimits(memory=1 << 30, seconds=60, output=1)
     assert "1,024 MB" in exit_reason(-9, limits)
     assert exit_reason(-24, limits) == limits.too_long

@@ -1,4 +1,4 @@
-"""Bringing a backup into an archive."""
+"""The worker that imports a backup into an archive."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ LIMITS = ImportLimits(memory=1 << 30, seconds=60, output=1 << 28)
 
 
 def problem_in(folder: Path) -> ImportProblem:
-    """Read why it did not work."""
+    """Return the problem that an import reported."""
     return msgspec.json.decode((folder / PROBLEM).read_bytes(), type=ImportProblem)
 
 
@@ -43,7 +43,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def test_a_plain_backup_becomes_an_archive_with_its_findings(tmp_path: Path, target: Path) -> None:
-    """Named as people call it, not by where it lay."""
+    """The snapshot has the name of the file instead of its path, and the verdict is stored."""
     source = write(tmp_path / "one", *copies())
     import_backup(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
     with archives.open(target / READY) as opened:
@@ -53,7 +53,7 @@ def test_a_plain_backup_becomes_an_archive_with_its_findings(tmp_path: Path, tar
 
 
 def test_a_damaged_backup_is_reported(tmp_path: Path, target: Path) -> None:
-    """By its name, and nothing is left of the attempt."""
+    """The reported problem has no path, and no other file of the import remains."""
     source = write(tmp_path / "one", *copies())
     source.write_bytes(source.read_bytes()[:-5])
     with pytest.raises(BackupError):
@@ -65,7 +65,7 @@ def test_a_damaged_backup_is_reported(tmp_path: Path, target: Path) -> None:
 
 
 def test_an_encrypted_backup_leaves_no_plain_text(tmp_path: Path, target: Path) -> None:
-    """All that is written is sealed; a wrong key is told from a damaged file."""
+    """Written files contain neither SQLite pages nor the key; a wrong key is reported as such."""
     source = tmp_path / "phone.backup"
     write_sample(sample_records(60, 1), source, OutputFormat.CONTAINER, seed=1, keys=KEYS)
     with pytest.raises(BackupError):
@@ -97,7 +97,7 @@ def confined(task: ImportTask) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_an_import_beyond_its_memory_limit_is_ended_with_a_message(tmp_path: Path, target: Path) -> None:
-    """By the system, whatever the file does; nothing is left of it but the words."""
+    """The process exits with status 1, and only the reported problem remains."""
     source = tmp_path / "bomb.jsonl"
     source.write_bytes(header_to_json(HEADER) + b'\n{"chatItem": {"standardMessage": {"text": {"body": "')
     with source.open("ab") as out:
@@ -113,7 +113,7 @@ def test_an_import_beyond_its_memory_limit_is_ended_with_a_message(tmp_path: Pat
 
 
 def test_an_archive_beyond_its_limit_is_refused(tmp_path: Path, target: Path) -> None:
-    """With the command that has no such limit; in the clear and sealed."""
+    """The message for a plain backup names the command without such a limit; an encrypted one is refused too."""
     source = write(tmp_path / "one", *copies())
     tiny = ImportLimits(memory=1 << 30, seconds=60, output=64 << 10)
     assert confined(ImportTask(str(source), str(target), "one", tiny)).returncode == 1
@@ -129,7 +129,7 @@ def test_an_archive_beyond_its_limit_is_refused(tmp_path: Path, target: Path) ->
 
 
 def test_written_files_are_private_with_any_umask(tmp_path: Path, target: Path) -> None:
-    """Files 0600 and folders 0700, of a process that was started with a mask of 0."""
+    """Files have mode 600 and folders mode 700, although the process started with a umask of 0."""
     source = write(tmp_path / "one", *copies())
     before = os.umask(0)
     try:

@@ -7,7 +7,7 @@ from holdfast.web.chats.locks import LOCK, is_locked, open_private, private_fold
 
 
 def test_a_lock_is_exclusive_and_released_by_closing(tmp_path: Path) -> None:
-    """Whoever comes second gets none; a folder that is not there is made only if wanted."""
+    """A second lock of the same folder is refused, and `make=False` does not create the folder."""
     entry = tmp_path / "entry"
     assert try_lock_entry(entry, make=False) is None
     assert not entry.exists()
@@ -21,7 +21,7 @@ def test_a_lock_is_exclusive_and_released_by_closing(tmp_path: Path) -> None:
 
 
 def test_the_lock_of_a_deleted_folder_does_not_lock_a_new_one(tmp_path: Path) -> None:
-    """Whoever waits while the folder is removed makes it anew, and holds the lock that others see."""
+    """A folder that was deleted while locked can be created and locked again."""
     entry = tmp_path / "entry"
     first = try_lock_entry(entry)
     assert first is not None
@@ -35,7 +35,7 @@ def test_the_lock_of_a_deleted_folder_does_not_lock_a_new_one(tmp_path: Path) ->
 
 
 def test_permissions_of_readable_folders_are_restricted(tmp_path: Path) -> None:
-    """With the two above them; and files are for this account from the first moment."""
+    """The folder and the two above it get mode 700, and a new file in it has mode 600."""
     folder = tmp_path / "a" / "b" / "c"
     folder.mkdir(parents=True)
     for path in (folder, folder.parent, folder.parent.parent):

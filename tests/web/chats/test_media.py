@@ -1,4 +1,4 @@
-"""The files of messages."""
+"""Attachment files of messages: media types, downloads and thumbnails."""
 
 import io
 import random
@@ -12,21 +12,13 @@ from PIL import Image
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import MediaResult, PageNotFound, TemplateResult, ThumbnailResult
-
-
-def kept_files(path: Path) -> list[tuple[str, str]]:
-    """List the contents beside an archive, with the type each was sent as."""
-    with sqlite3.connect(path) as connection:
-        return connection.execute(
-            "SELECT d.sha256, min(a.content_type) FROM media d JOIN attachment a ON a.media_name = d.media_name "
-            "GROUP BY 1"
-        ).fetchall()
+from tests.web.chats.page_helpers import stored_media
 
 
 def test_files_are_served_with_inert_media_types(opened: OpenArchive, archive_file: Path) -> None:
-    """Pictures, sound and films; everything else is to be kept."""
+    """Pictures, audio and video are shown inline; other files are downloads of unknown type."""
     shown = set()
-    for digest, content_type in kept_files(archive_file):
+    for digest, content_type in stored_media(archive_file):
         answer = respond(opened, "", f"media/{digest}", {})
         assert isinstance(answer, MediaResult)
         assert answer.file.path.stem == digest
@@ -40,13 +32,13 @@ def test_files_are_served_with_inert_media_types(opened: OpenArchive, archive_fi
     "kind", ["text/html", "image/svg+xml", "application/xhtml+xml", "TEXT/HTML; charset=x", ""]
 )
 def test_active_media_types_are_downloads(archive_file: Path, tmp_path: Path, kind: str) -> None:
-    """Whatever the sender says it is."""
+    """A media type that a browser would execute is replaced by that of unknown bytes."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
     shutil.copytree(archive_file.with_name("chats.db-media"), tmp_path / "chats.db-media")
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE attachment SET content_type = ?, file_name = 'a<b>.html'", (kind,))
-    digest = kept_files(copy)[0][0]
+    digest = stored_media(copy)[0][0]
     answer = respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
     assert isinstance(answer, MediaResult)
     assert (answer.inline, answer.media_type) == (False, "application/octet-stream")
@@ -54,7 +46,7 @@ def test_active_media_types_are_downloads(archive_file: Path, tmp_path: Path, ki
 
 @pytest.mark.parametrize("path", ["../../secret", "/etc/hostname", "", "link"])
 def test_only_files_of_the_media_folder_are_served(archive_file: Path, tmp_path: Path, path: str) -> None:
-    """Also not through a link that somebody put there."""
+    """A path out of the folder and a symbolic link in it are not found."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
     (tmp_path / "chats.db-media").mkdir()
@@ -63,12 +55,12 @@ def test_only_files_of_the_media_folder_are_served(archive_file: Path, tmp_path:
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE media SET path = ?", (path,))
     with pytest.raises(PageNotFound):
-        respond(open_archive_file(copy, ""), "", f"media/{kept_files(copy)[0][0]}", {})
+        respond(open_archive_file(copy, ""), "", f"media/{stored_media(copy)[0][0]}", {})
 
 
 @pytest.mark.parametrize("digest", ["x", "0" * 64, "A" * 64, "../" * 20, "0" * 63])
 def test_other_names_are_not_found(opened: OpenArchive, digest: str) -> None:
-    """Only hashes of contents are names."""
+    """A name that is not the SHA-256 of a stored file is not found."""
     with pytest.raises(PageNotFound):
         respond(opened, "", f"media/{digest}", {})
 
@@ -82,12 +74,12 @@ def large_photo() -> bytes:
 
 
 def test_a_page_shows_thumbnails_of_large_photos(archive_file: Path, tmp_path: Path) -> None:
-    """The photo itself is a link away; a small file has no copy."""
+    """A large photo has a WebP thumbnail besides the file itself, and a small photo is served as it is."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
     shutil.copytree(archive_file.with_name("chats.db-media"), tmp_path / "chats.db-media")
     opened = open_archive_file(copy, "")
-    digest = next(digest for digest, kind in kept_files(copy) if kind == "image/jpeg")
+    digest = next(digest for digest, kind in stored_media(copy) if kind == "image/jpeg")
     small = respond(opened, "", f"media/{digest}/thumbnail", {})
     assert isinstance(small, MediaResult)
     photo = large_photo()
@@ -108,6 +100,6 @@ def test_a_page_shows_thumbnails_of_large_photos(archive_file: Path, tmp_path: P
 
 @pytest.mark.parametrize("path", ["media/{}/other", "media/{}/thumbnail/x", "attachment/{}/thumbnail"])
 def test_only_existing_photos_have_thumbnails(opened: OpenArchive, path: str) -> None:
-    """Other paths are none."""
+    """Unknown files, and other paths below a file, are not found."""
     with pytest.raises(PageNotFound):
         respond(opened, "", path.format("0" * 64), {})

@@ -34,7 +34,7 @@ def links_of(opened: OpenArchive, **query: str) -> list[SentLink]:
 
 
 def test_pictures_are_shown_by_month_and_lead_to_their_messages(opened: OpenArchive) -> None:
-    """Each has an address that is served, and its colours."""
+    """Pictures have a URL that is served, a placeholder, and a link to their message."""
     tiles = tiles_of(opened)
     there = [tile for tile in tiles if tile.file and tile.show == "image"]
     assert len(there) > 5
@@ -48,7 +48,7 @@ def test_pictures_are_shown_by_month_and_lead_to_their_messages(opened: OpenArch
 
 
 def test_kinds_are_tabs(opened: OpenArchive) -> None:
-    """The chosen one is marked; there are no others."""
+    """The tab of the selected kind is marked, and an unknown kind is not found."""
     for kind in KINDS:
         assert f'aria-current="page">{KINDS[kind]}<' in drawn_in(opened, "media", kind=kind)
     with pytest.raises(PageNotFound):
@@ -62,7 +62,7 @@ def test_kinds_are_tabs(opened: OpenArchive) -> None:
 def test_sounds_are_played_and_files_saved(
     opened: OpenArchive, monkeypatch: pytest.MonkeyPatch, kind: str, shown: str
 ) -> None:
-    """Where they are kept; else they are named."""
+    """Stored audio has a player and other files a download link; a missing file is reported as not kept."""
     assert shown in with_files(monkeypatch, opened, kind, "/here")
     missing = with_files(monkeypatch, opened, kind, None)
     assert shown not in missing
@@ -76,7 +76,7 @@ def with_files(monkeypatch: pytest.MonkeyPatch, opened: OpenArchive, kind: str, 
 
 
 def test_a_chat_and_a_person_are_chosen(opened: OpenArchive) -> None:
-    """The form keeps what was chosen."""
+    """Files are filtered by chat and author, and invalid values are not found."""
     tiles = tiles_of(opened)
     with opened.reading() as archive:
         message = archive.message(int(tiles[0].message.rpartition("/")[2]))
@@ -93,7 +93,7 @@ def test_a_chat_and_a_person_are_chosen(opened: OpenArchive) -> None:
 
 
 def test_links_have_their_preview(opened: OpenArchive) -> None:
-    """And lead to the message they stand in; of one chat too."""
+    """Links have titles and lead to their messages, and can be filtered by chat and by author."""
     links = links_of(opened)
     assert links
     assert any(link.title for link in links)
@@ -106,7 +106,7 @@ def test_links_have_their_preview(opened: OpenArchive) -> None:
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_names_and_urls_are_escaped(hostile_archive: OpenArchive, kind: str) -> None:
-    """No address but those of the web can be followed."""
+    """The page has no markup, event handler or javascript link from names and addresses."""
     page = drawn_in(hostile_archive, "media", kind=kind)
     assert EVIL not in page
     assert "javascript:" not in page

@@ -1,4 +1,4 @@
-"""Everything about one message."""
+"""The details page of one message."""
 
 import random
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
 def test_receipts_files_and_the_record_are_shown(opened: OpenArchive) -> None:
-    """Who got it and when, and what the backup says."""
+    """The page of a sent message has its receipts, its record as JSON and a link to its chat."""
     with opened.reading() as archive:
         sent = next(
             archive.message(message.id)
@@ -29,7 +29,7 @@ def test_receipts_files_and_the_record_are_shown(opened: OpenArchive) -> None:
 
 
 def test_changes_between_backups_are_listed(tmp_path: Path) -> None:
-    """What was there before and what came after."""
+    """The page of a message that differs between two backups has a section for the changes."""
     dice = random.Random(3)
     second = write_later(tmp_path / "two", dice, days=3)
     import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies()), second)
@@ -41,7 +41,7 @@ def test_changes_between_backups_are_listed(tmp_path: Path) -> None:
 
 
 def test_records_of_hostile_messages_are_escaped(hostile_archive: OpenArchive) -> None:
-    """Also as JSON."""
+    """The page of a hostile message, which includes its record as JSON, has no markup from it."""
     with hostile_archive.reading() as archive:
         messages = [message.id for chat in archive.chats() for message in archive.messages(chat.id)]
     for number in messages[:40]:
@@ -51,7 +51,7 @@ def test_records_of_hostile_messages_are_escaped(hostile_archive: OpenArchive) -
 
 
 def test_other_numbers_are_not_found(opened: OpenArchive) -> None:
-    """Whatever their size."""
+    """Message ids that do not exist, also those beyond 64 bits, are not found."""
     for number in ("0", "1", str(2**63 - 1), "9" * 40):
         with pytest.raises(PageNotFound):
             respond(opened, "", f"message/{number}", {})

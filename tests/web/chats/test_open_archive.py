@@ -1,4 +1,4 @@
-"""An archive that several requests read at once."""
+"""Connections to an archive, shared by concurrent requests."""
 
 import random
 import shutil
@@ -16,7 +16,7 @@ from tests.web.chats.conftest import shown_in
 
 
 def test_connections_are_acquired_and_released(opened: OpenArchive) -> None:
-    """Whoever comes second while the first reads gets another one; later the same ones are used again."""
+    """Concurrent readers have different connections, and a later reader reuses one of them."""
     with opened.reading() as archives, opened.reading() as other:
         assert archives is not other
         both = {id(archives), id(other)}
@@ -25,7 +25,7 @@ def test_connections_are_acquired_and_released(opened: OpenArchive) -> None:
 
 
 def test_the_number_of_readers_is_limited(archive_file: Path) -> None:
-    """The next one waits until somebody is done."""
+    """A reader beyond the limit waits until another reader has finished."""
     opened = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     read = threading.Event()
 
@@ -62,7 +62,7 @@ def test_results_are_cached_until_the_archive_changes(tmp_path: Path) -> None:
 
 
 def test_closing_an_archive_closes_connections_in_use(opened: OpenArchive) -> None:
-    """As soon as it is given back."""
+    """A reader finishes with its connection, which is then closed and not kept for reuse."""
     with opened.reading() as archive:
         opened.close()
         assert archive.chats()
@@ -75,7 +75,7 @@ def test_closing_an_archive_closes_connections_in_use(opened: OpenArchive) -> No
 def test_an_archive_with_values_of_wrong_types_is_reported(
     tmp_path: Path, archive_file: Path, table: str, column: str
 ) -> None:
-    """Every page of it, and none ends in anything else; one that was made here is not looked through."""
+    """Every page names the column with status 503; an archive made by the service is not checked."""
     shutil.copy(archive_file, tmp_path / "a.db")
     connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
     (chat,) = connection.execute("SELECT chat_id FROM message LIMIT 1").fetchone()
@@ -100,7 +100,7 @@ def test_an_archive_with_values_of_wrong_types_is_reported(
 def test_waiting_for_a_connection_times_out_with_a_message(
     archive_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a page, not for ever."""
+    """A request gets a page with status 503 while all connections are in use."""
     monkeypatch.setattr(module, "QUERY_TIMEOUT_S", 0.05)
     opened = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     with opened.reading():

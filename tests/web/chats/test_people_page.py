@@ -1,11 +1,11 @@
-"""Everybody in an archive."""
+"""The page of all people in an archive."""
 
 from holdfast.web.chats.open_archive import OpenArchive
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
 def test_people_are_listed_with_links_to_their_messages(opened: OpenArchive) -> None:
-    """Those who wrote most first."""
+    """The list is sorted by the number of messages, and links to their search and chat."""
     rows = shown_in(opened, "people").values["rows"]
     assert isinstance(rows, list)
     counts = [row.person.messages for row in rows]
@@ -16,7 +16,7 @@ def test_people_are_listed_with_links_to_their_messages(opened: OpenArchive) -> 
 
 
 def test_people_are_found_by_name_and_number(opened: OpenArchive) -> None:
-    """Capitals do not matter; whoever is not there is not made up."""
+    """The search ignores case, and says when no contact matches."""
     rows = shown_in(opened, "people").values["rows"]
     assert isinstance(rows, list)
     somebody = next(row.person for row in rows if row.person.phone and row.person.name.isascii())
@@ -28,6 +28,6 @@ def test_people_are_found_by_name_and_number(opened: OpenArchive) -> None:
 
 
 def test_hostile_names_are_escaped(hostile_archive: OpenArchive) -> None:
-    """In the list and in the field."""
+    """Names in the list and the text of the search field are escaped."""
     assert EVIL not in drawn_in(hostile_archive, "people")
     assert EVIL not in drawn_in(hostile_archive, "people", q=EVIL)

@@ -1,4 +1,4 @@
-"""The chat backups of users: listed, read, shared, renamed and deleted on pages."""
+"""The chat backups of users: reading, sharing, renaming, exporting and deleting them."""
 
 import io
 import zipfile
@@ -17,9 +17,8 @@ from tests.backup.archives.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import Service, wait_for
-from tests.web.chats.test_data_folder_pages import FORM, check_picture
-from tests.web.chats.test_zipped_folder import zip_of
-from tests.web.chats.upload_helpers import begin, files_below, log_in, upload_all
+from tests.web.chats.page_helpers import EMPTY_FORM, check_first_picture
+from tests.web.chats.upload_helpers import begin, files_below, log_in, upload_all, zip_archive
 
 LIST = "/-/conversations"
 
@@ -52,7 +51,7 @@ def imported(client: httpx.Client, address: str) -> str:
 
 
 def test_a_backup_is_private_until_it_is_shared(people: dict[str, httpx.Client], plain: bytes) -> None:
-    """Nobody else finds it, whatever the address; one it is shared with reads it and changes nothing."""
+    """Others get status 404; a user it is shared with can read it but not change it."""
     ada, bob, eve, admin = people.values()
     assert "No chat backups yet" in ada.get(LIST).text
     address = upload_all(ada, "one <b>.binproto", {"one <b>.binproto": plain})
@@ -70,7 +69,7 @@ def test_a_backup_is_private_until_it_is_shared(people: dict[str, httpx.Client],
     assert "Shared with you" in bob.get(LIST).text
     assert bob.get(f"{address}/people").status_code == 200
     assert "-settings" not in bob.get(f"{address}/").text
-    assert bob.post(f"{address}/-again", headers=FORM).status_code == 403
+    assert bob.post(f"{address}/-again", headers=EMPTY_FORM).status_code == 403
     for deed in ("-rename", "-share", "-unshare", "-delete", "-cancel"):
         form = {"name": "x", "user": "eve", "user_id": "1", "confirm": "one <b>.binproto"}
         assert {client.post(f"{address}/{deed}", data=form).status_code for client in (bob, eve, admin)} == {404}
@@ -91,7 +90,7 @@ def accounts_id(people: dict[str, httpx.Client], name: str) -> int:
 def test_a_backup_is_renamed_and_deleted_by_its_name(
     service: Service, people: dict[str, httpx.Client], plain: bytes
 ) -> None:
-    """A wrong name is refused and shown again; a deleted one is gone, bytes and all."""
+    """Invalid forms are refused, and deleting removes the stored files and the import."""
     ada = people["ada"]
     address = upload_all(ada, "one", {"one": plain})
     imported(ada, address)
@@ -111,7 +110,7 @@ def test_a_backup_is_renamed_and_deleted_by_its_name(
     wrong = ada.post(f"{address}/-delete", data={"confirm": "one"})
     assert wrong.status_code == 422
     assert "type Holidays to confirm" in wrong.text
-    assert ada.post(f"{address}/-cancel", headers=FORM).status_code == 404
+    assert ada.post(f"{address}/-cancel", headers=EMPTY_FORM).status_code == 404
     assert ada.post(f"{address}/-delete", data={"confirm": "holidays"}).headers["location"] == LIST
     assert "Chat backup Holidays deleted." in ada.get(LIST).text
     assert ada.get(f"{address}/").status_code == 404
@@ -123,7 +122,7 @@ def test_a_backup_is_renamed_and_deleted_by_its_name(
 def test_a_folder_stays_encrypted_and_its_pictures_are_read_from_the_store(
     service: Service, people: dict[str, httpx.Client], tmp_path: Path
 ) -> None:
-    """With the key that each reader gives; nothing of the folder stays on the machine in the clear."""
+    """Each reader gives the key; nothing of the folder is stored decrypted."""
     ada, bob = people["ada"], people["bob"]
     write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
     address = upload_all(ada, "SignalBackups", files_below(tmp_path / "SignalBackups"), is_folder=True)
@@ -133,13 +132,13 @@ def test_a_folder_stays_encrypted_and_its_pictures_are_read_from_the_store(
         response = client.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
         assert response.status_code == 303
         assert "Forget key" in imported(client, address)
-        check_picture(client, address)
+        check_first_picture(client, address)
     assert not list((service.settings.data / "cache" / "chats").rglob("source"))
     number = str(accounts_id(people, "bob"))
     ada.post(f"{address}/-unshare", data={"user_id": number})
     sealed = service.settings.data / "cache" / "chats"
     wait_for(lambda: len(list(sealed.rglob("sealed"))) == 1)
-    assert ada.post(f"{address}/-forget", headers=FORM).status_code == 303
+    assert ada.post(f"{address}/-forget", headers=EMPTY_FORM).status_code == 303
     assert "This backup is encrypted" in ada.get(f"{address}/").text
 
 
@@ -147,11 +146,11 @@ def test_a_folder_stays_encrypted_and_its_pictures_are_read_from_the_store(
 def test_a_zipped_folder_is_uploaded_with_a_form(
     people: dict[str, httpx.Client], tmp_path: Path, *, damaged: bool
 ) -> None:
-    """Without a script, and from phones that cannot choose folders; damage is said in words."""
+    """The form works without JavaScript, and a damaged archive is reported on the page."""
     ada = people["ada"]
     write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
     files = files_below(tmp_path / "SignalBackups")
-    content = bytearray(zip_of(files))
+    content = bytearray(zip_archive(files))
     if damaged:
         (main,) = (body for path, body in files.items() if path.endswith("/main"))
         content[content.index(main) + len(main) // 2] ^= 0xFF
@@ -166,11 +165,11 @@ def test_a_zipped_folder_is_uploaded_with_a_form(
         wait_for(lambda: said in response.text or said in ada.get(f"{address}/").text, 60)
     else:
         assert "Forget key" in imported(ada, address)
-        check_picture(ada, address)
+        check_first_picture(ada, address)
 
 
 def test_readers_export_what_they_can_read(people: dict[str, httpx.Client], plain: bytes, tmp_path: Path) -> None:
-    """As HTML and as JSON Lines; for everybody else there is nothing to export."""
+    """The owner and a reader get HTML and JSON; for everybody else the page is not found."""
     ada, bob, eve, admin = people.values()
     address = upload_all(ada, "one <b>.binproto", {"one": plain})
     not_ready = ada.post(f"{address}/-export", data={"form": "json"})
@@ -203,7 +202,7 @@ def test_readers_export_what_they_can_read(people: dict[str, httpx.Client], plai
 def test_a_failed_export_is_reported_on_a_page(
     service: Service, people: dict[str, httpx.Client], plain: bytes
 ) -> None:
-    """The archive in the cache is damaged; nothing is sent as a download."""
+    """The export of a damaged import is answered with a page and status 503, not with a download."""
     ada = people["ada"]
     address = upload_all(ada, "one", {"one": plain})
     imported(ada, address)
@@ -217,7 +216,7 @@ def test_a_failed_export_is_reported_on_a_page(
 def test_an_interrupted_upload_is_listed_and_can_be_cancelled(
     service: Service, people: dict[str, httpx.Client]
 ) -> None:
-    """Nothing of it can be read; its room is free again."""
+    """An unfinished upload cannot be opened, and cancelling it deletes its files."""
     ada, bob = people["ada"], people["bob"]
     begun = begin(ada, "half.backup", {"half.backup": b"x" * 2_000_000})
     assert begun.send(0, 0, b"x" * 2**20).status_code == 204
@@ -227,8 +226,8 @@ def test_an_interrupted_upload_is_listed_and_can_be_cancelled(
     number = begun.address.rpartition("/")[2]
     assert ada.get(f"{LIST}/{number}/").status_code == 404
     assert ada.get(f"{LIST}/{number}/-settings").status_code == 404
-    assert bob.post(f"{LIST}/{number}/-cancel", headers=FORM).status_code == 404
-    assert ada.post(f"{LIST}/{number}/-cancel", headers=FORM).status_code == 303
+    assert bob.post(f"{LIST}/{number}/-cancel", headers=EMPTY_FORM).status_code == 404
+    assert ada.post(f"{LIST}/{number}/-cancel", headers=EMPTY_FORM).status_code == 303
     assert "Upload of half.backup cancelled." in ada.get(LIST).text
     assert not [path for path in (service.settings.data / "chats").rglob("*") if path.is_file()]
 
@@ -236,7 +235,7 @@ def test_an_interrupted_upload_is_listed_and_can_be_cancelled(
 def test_tokens_and_impersonating_administrators_read_no_backup(
     people: dict[str, httpx.Client], plain: bytes
 ) -> None:
-    """Only the person in the browser does."""
+    """A backup is read only in a session of its user, not by `sudo` and not with an access token."""
     ada, admin = people["ada"], people["admin"]
     address = upload_all(ada, "one", {"one": plain})
     assert admin.get(f"{address}/", params={"sudo": "ada"}).status_code in {403, 404}

@@ -1,4 +1,4 @@
-"""Backups that lie in repositories, for whoever may read the file."""
+"""Backups in repositories, shown to users with read access to the file."""
 
 import base64
 import hashlib
@@ -29,6 +29,7 @@ from tests.backup.streams import KEYS
 from tests.conftest import wait_for
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.conftest import clients
+from tests.web.chats.page_helpers import EMPTY_FORM
 
 __all__ = ["clients"]
 
@@ -66,7 +67,7 @@ def ada(clients: ServiceClients, tmp_path: Path) -> httpx.Client:
 
 
 def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
-    """Below the frame of its repository, with one heading; pages of it lie below its own address."""
+    """The page has one heading, and the pages of the conversation are below the URL of the file."""
     address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
     assert "Importing the backup" in ada.get(address).text
     wait_for(lambda: "Importing the backup" not in ada.get(address).text, 60)
@@ -84,7 +85,7 @@ def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
 
 
 def test_the_page_of_a_file_offers_only_backups_and_archives(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Backups and archives, also large ones; not texts, and not what might be anything."""
+    """Backups and archives, also large ones, have a link; a text and a directory have none."""
     repository = repositories.find_repository(clients.database, "ada", "Snapshots")
     host = App.open(clients.service.settings)
     target = RepositoryAccess(repository, access.repository_access(Actor(repository.owner), repository, ()))
@@ -113,7 +114,7 @@ def test_the_page_of_a_file_offers_only_backups_and_archives(clients: ServiceCli
 
 
 def test_a_conversation_requires_read_access_to_its_file(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Strangers and visitors find nothing, a reader does, and no longer once they may not read it any more."""
+    """A collaborator can open it until removed; for visitors and other users it is not found."""
     address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
     wait_for(lambda: "Importing the backup" not in ada.get(address).text, 60)
     clients.account("bob")
@@ -135,21 +136,20 @@ def test_a_conversation_requires_read_access_to_its_file(clients: ServiceClients
     ["phone", "phone/notes.txt", "none", "", "a.db2", ".git/config", "../../etc", "elsewhere.binproto"],
 )
 def test_other_files_are_not_conversations(ada: httpx.Client, path: str) -> None:
-    """Directories, texts, what is not there, and pointers to objects of others."""
+    """Directories, texts, missing paths and LFS pointers without an object of the repository are not found."""
     assert ada.get(f"{AT}/{path}").status_code == 404
     for kind in ("tag", "commit", "x"):
         assert ada.get(f"/ada/Snapshots/chats/{kind}/main/a.db").status_code == 404
 
 
 def test_the_page_of_a_file_leads_to_its_conversations(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Of a backup, also of a large one; a text has none."""
+    """The page of a backup links to its conversation, and that of a text file does not."""
     site = clients.open("", "ada")
     for path, offered in (("phone/my%20%3Cb%3E%20backup.binproto", True), ("phone/notes.txt", False)):
         page = site.get(f"/ada/Snapshots/src/branch/main/{path}", headers={"Accept": "text/html"}).text
         assert (f'href="{AT}/{path}"' in page) == offered
 
 
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PLAIN = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
 SEALED = f"{AT}/sealed.backup"
 
@@ -166,12 +166,12 @@ def make_public(clients: ServiceClients) -> None:
 
 
 def test_an_archive_of_a_repository_is_never_opened(clients: ServiceClients, ada: httpx.Client) -> None:
-    """It is a database from anybody; the page says what to do instead, and nothing of it is copied."""
+    """The page names the command to open the untrusted database with, and nothing is imported."""
     page = ada.get(f"{AT}/a.db")
     assert page.status_code == 422
     assert "holdfast archive serve" in page.text
     assert ada.get(f"{AT}/a.db/people").status_code == 422
-    assert ada.post(f"{AT}/a.db/-again", headers=FORM).status_code == 404
+    assert ada.post(f"{AT}/a.db/-again", headers=EMPTY_FORM).status_code == 404
     assert cached(clients) == []
     html = ada.get("/ada/Snapshots/src/branch/main/a.db").text
     assert "holdfast archive serve" in html
@@ -179,7 +179,7 @@ def test_an_archive_of_a_repository_is_never_opened(clients: ServiceClients, ada
 
 
 def test_visitors_start_no_import(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Neither a plain backup nor with keys, of which none leaves anything; what is ready they may look at."""
+    """Visitors get status 403 for imports and keys, which leave no cache entry, but see a finished import."""
     make_public(clients)
     visitor = clients.open("", accept="text/html")
     first = visitor.get(PLAIN)
@@ -189,32 +189,32 @@ def test_visitors_start_no_import(clients: ServiceClients, ada: httpx.Client) ->
         sent = visitor.post(f"{SEALED}/-key", data={"key": f"{number:064}"})
         assert sent.status_code == 403
         assert "set-cookie" not in sent.headers
-    assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
+    assert visitor.post(f"{PLAIN}/-again", headers=EMPTY_FORM).status_code == 403
     assert cached(clients) == []
     wait_for(lambda: "Importing the backup" not in ada.get(PLAIN).text, 60)
     assert f'href="{PLAIN}/people"' in visitor.get(PLAIN).text
-    assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
+    assert visitor.post(f"{PLAIN}/-again", headers=EMPTY_FORM).status_code == 403
     assert len(cached(clients)) == 1
 
 
 def test_only_writers_delete_a_finished_import(clients: ServiceClients, ada: httpx.Client) -> None:
-    """A reader can neither have it read anew nor forget it."""
+    """A reader can neither restart nor delete the import; a writer can restart it."""
     clients.account("bob")
     clients.open("/api/v1", "ada").put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
     bob = clients.open("", "bob", accept="text/html")
     wait_for(lambda: "Importing the backup" not in ada.get(PLAIN).text, 60)
-    assert bob.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
-    assert bob.post(f"{PLAIN}/-forget", headers=FORM).status_code == 404
+    assert bob.post(f"{PLAIN}/-again", headers=EMPTY_FORM).status_code == 403
+    assert bob.post(f"{PLAIN}/-forget", headers=EMPTY_FORM).status_code == 404
     assert bob.post(f"{PLAIN}/-key", data={"key": "a" * 64}).status_code == 404
     assert "people" in bob.get(PLAIN).text
-    assert ada.post(f"{PLAIN}/-again", headers=FORM).status_code == 303
+    assert ada.post(f"{PLAIN}/-again", headers=EMPTY_FORM).status_code == 303
     assert cached(clients) == []
 
 
 def test_a_wrong_key_is_reported_at_once_and_leaves_no_entry(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither a folder nor a cookie."""
+    """The response to a wrong key has status 422 and sets no cookie, and the cache stays empty."""
     # A busy machine takes longer to check a key than a person would wait.
     monkeypatch.setattr(host_pages, "KEY_WAIT_S", 60.0)
     sent = ada.post(f"{SEALED}/-key", data={"key": "a" * 64})
@@ -227,7 +227,7 @@ def test_a_wrong_key_is_reported_at_once_and_leaves_no_entry(
 def test_too_many_imports_are_refused_with_retry_after(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In words, and in a header that programs know."""
+    """A full queue is answered with status 503, a Retry-After header and a sentence."""
     monkeypatch.setattr(cache_module, "QUEUE", 0)
     full = ada.get(PLAIN)
     assert full.status_code == 503
@@ -237,7 +237,7 @@ def test_too_many_imports_are_refused_with_retry_after(
 
 
 def test_a_conversation_is_not_cached_by_browsers(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Nor any page on the way to one."""
+    """Pages of a conversation, of an import and of a request for a key have `Cache-Control: no-store`."""
     responses = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
     wait_for(lambda: "Importing the backup" not in ada.get(PLAIN).text, 60)
     responses += [ada.get(f"{PLAIN}/{path}") for path in ("", "people", "search?q=the", "about")]
@@ -245,7 +245,7 @@ def test_a_conversation_is_not_cached_by_browsers(clients: ServiceClients, ada: 
 
 
 def test_a_plain_backup_in_a_public_repository_has_a_warning(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Whoever may change that sees it, on the page of the file and of the conversation; others are not told."""
+    """The owner sees the warning on the pages of the file and the conversation, and a visitor does not."""
     file = "/ada/Snapshots/src/branch/main/phone/my%20%3Cb%3E%20backup.binproto"
     words = "These chats are public"
     assert words not in ada.get(file).text

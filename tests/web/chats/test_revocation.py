@@ -1,4 +1,4 @@
-"""Conversations go from the cache with their file, its readers and the log-in."""
+"""Closing of conversations when a file, a permission or a session ends."""
 
 import asyncio
 import base64
@@ -52,7 +52,7 @@ def ada(clients: ServiceClients, content: str) -> httpx.Client:
 
 
 def conversation(clients: ServiceClients, **more: object) -> CacheEntry:
-    """Put a conversation of the file into the cache, as if it had been brought in."""
+    """Put a conversation of the file into the cache, as if it had been imported."""
     repository = repositories.find_repository(clients.database, "ada", "Snapshots")
     blob = clients.admin.get(FILE).json()["sha"]
     public = not repository.is_private
@@ -97,7 +97,7 @@ def delete_branch(ada: httpx.Client) -> None:
 def test_a_conversation_is_closed_when_access_changes(
     clients: ServiceClients, ada: httpx.Client, change: Callable[[httpx.Client], None]
 ) -> None:
-    """Without anybody looking; a change elsewhere does not."""
+    """The change itself removes the conversation from the cache, without a request for it."""
     conversation(clients)
     folder = cache_of(clients.service.settings).folder
     ada.post("/repos/ada/Snapshots/issues", json={"title": "nothing"}).raise_for_status()
@@ -106,7 +106,7 @@ def test_a_conversation_is_closed_when_access_changes(
 
 
 def test_other_conversations_stay_open(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Commits to other files, and what was opened by its commit although its branch went on."""
+    """A commit to another file leaves a conversation open, and one of the data folder stays open too."""
     host = App.open(clients.service.settings)
     record = conversation(clients)
     ada.post("/repos/ada/Snapshots/contents/other", json={"content": ""}).raise_for_status()
@@ -118,7 +118,7 @@ def test_other_conversations_stay_open(clients: ServiceClients, ada: httpx.Clien
 def test_an_encrypted_conversation_is_closed_with_its_reader_and_session(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
-    """A collaborator who was removed, an account that was closed or deleted, a log-in that ended."""
+    """An unknown session or account, and a user who lost access, close the conversation."""
     host = App.open(clients.service.settings)
     bob = clients.open("/api/v1", "bob").get("/user").json()["id"]
     mine = conversation(clients, browser="b", account=bob)
@@ -143,7 +143,7 @@ def test_an_encrypted_conversation_is_closed_with_its_reader_and_session(
 
 
 def test_logging_out_closes_what_a_key_opened(clients: ServiceClients, ada: httpx.Client) -> None:
-    """The cookie and the cache are gone, and the same cookies brought again open nothing."""
+    """The cookie and the import are deleted, and the old cookies open nothing."""
     with httpx.Client(base_url=clients.service.url, timeout=60, headers={"accept": "text/html"}) as browser:
         browser.post("/login", data={"name": "bob", "password": PASSWORD})
         response = browser.post(f"{SEALED}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
@@ -163,7 +163,7 @@ def test_logging_out_closes_what_a_key_opened(clients: ServiceClients, ada: http
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_the_service_ends_right_after_a_change(database: Database, settings: Settings) -> None:
-    """Also when the change and the end come at once, which must not make the end go unheard."""
+    """The watcher stops when a change is signalled at the same moment as its end."""
     del database
     host = App.open(settings)
     watcher = Revocation(host)
@@ -186,7 +186,7 @@ def test_the_service_ends_right_after_a_change(database: Database, settings: Set
 
 
 def test_a_conversation_of_an_upload_is_closed_with_it_and_its_readers(clients: ServiceClients) -> None:
-    """What is encrypted belongs to one reader, who may not be allowed to read it any more."""
+    """An encrypted conversation closes when its reader loses access, and all close with the upload."""
     for name in ("ada", "bob"):
         clients.account(name)
     app = App.open(clients.service.settings)

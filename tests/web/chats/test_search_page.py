@@ -1,4 +1,4 @@
-"""Search with highlighting."""
+"""The search page of an archive, with highlighting."""
 
 import re
 
@@ -16,7 +16,7 @@ pieces = st.text(st.sampled_from("ab <>&\"'" + OPEN + CLOSE), max_size=60)
 
 @given(pieces)
 def test_highlighting_adds_only_marks(snippet: str) -> None:
-    """Whatever the text holds, also the signs that tell where something was found."""
+    """Without its mark elements, a snippet is the escaped text without the control characters of the marks."""
     created = str(highlight_snippet(snippet))
     without = created.replace("<mark>", "").replace("</mark>", "")
     assert created.count("<mark>") == created.count("</mark>")
@@ -24,14 +24,14 @@ def test_highlighting_adds_only_marks(snippet: str) -> None:
 
 
 def hits(opened: OpenArchive, **query: str) -> list[SearchHit]:
-    """Search."""
+    """Return the hits of a search."""
     result = shown_in(opened, "search", **query).values["hits"]
     assert isinstance(result, list)
     return result
 
 
 def test_words_are_found_and_marked(opened: OpenArchive) -> None:
-    """In all chats, each hit with the way to its message."""
+    """Most hits have the word marked, and each has a link to its message."""
     search_hits = hits(opened, q="the")
     assert search_hits
     # What was found may also stand in a poll's answers or a file's name.
@@ -40,7 +40,7 @@ def test_words_are_found_and_marked(opened: OpenArchive) -> None:
 
 
 def test_filters_limit_the_hits(opened: OpenArchive) -> None:
-    """By chat, person, kind, direction, content and date; the form shows what was typed."""
+    """Hits are filtered by chat, kind, author, content and date, and the form keeps its values."""
     every = hits(opened, q="the")
     with opened.reading() as archive:
         chat = archive.chats()[0]
@@ -57,7 +57,7 @@ def test_filters_limit_the_hits(opened: OpenArchive) -> None:
 
 
 def test_more_hits_are_a_link_away(opened: OpenArchive) -> None:
-    """Page after page, each hit once."""
+    """The links to more hits show every hit once."""
     seen: list[str] = []
     query: dict[str, str] = {"is": "in"}
     while True:
@@ -73,7 +73,7 @@ def test_more_hits_are_a_link_away(opened: OpenArchive) -> None:
 
 
 def test_an_invalid_search_is_reported(opened: OpenArchive) -> None:
-    """In words for people, without commands of the terminal."""
+    """The page has status 400 and an alert that mentions no command of the terminal."""
     for query in (
         {"q": "-only"},
         {"q": "x", "kind": "<b>"},
@@ -90,7 +90,7 @@ def test_an_invalid_search_is_reported(opened: OpenArchive) -> None:
 
 
 def test_hostile_hits_are_escaped(hostile_archive: OpenArchive) -> None:
-    """Names, chats and what was found."""
+    """A hit in a hostile text is marked, and its markup is escaped."""
     assert hits(hostile_archive, q="evil")
     page = drawn_in(hostile_archive, "search", q="evil")
     assert EVIL not in page

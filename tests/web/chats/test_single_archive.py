@@ -1,4 +1,4 @@
-"""An archive for one person on their own machine."""
+"""The local web server for one archive."""
 
 import hashlib
 import shutil
@@ -13,7 +13,7 @@ from holdfast.secret import Secret
 from holdfast.web.chats.single_archive import build
 from tests.backup.archives.histories import PASSPHRASE
 from tests.shared_server import SharedServer
-from tests.web.chats.test_media import kept_files
+from tests.web.chats.page_helpers import stored_media
 
 TOKEN = "one-time-token"
 
@@ -29,13 +29,13 @@ def client(archive_file: Path, shared_server: SharedServer) -> Iterator[httpx.Cl
 
 
 def enter(client: httpx.Client) -> None:
-    """Open the address that was printed."""
+    """Open the URL with the token that the command prints."""
     response = client.get(f"/open/{TOKEN}")
     assert (response.status_code, response.headers["location"]) == (303, "/")
 
 
 def test_the_url_works_once(client: httpx.Client) -> None:
-    """For one browser, whose cookie no script reads; nobody else gets in with it."""
+    """The first browser gets an HttpOnly cookie, and every other browser is refused with status 403."""
     assert client.get("/").status_code == 403
     response = client.get(f"/open/{TOKEN}")
     assert response.status_code == 303
@@ -54,7 +54,7 @@ def test_the_url_works_once(client: httpx.Client) -> None:
 
 
 def test_prefetching_does_not_use_up_the_url(client: httpx.Client) -> None:
-    """Programs that look at addresses before people do leave the one turn to them."""
+    """HEAD requests and prefetches do not use up the token."""
     assert client.head(f"/open/{TOKEN}").status_code == 204
     assert client.get(f"/open/{TOKEN}", headers={"Sec-Purpose": "prefetch"}).status_code == 204
     enter(client)
@@ -62,7 +62,7 @@ def test_prefetching_does_not_use_up_the_url(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost", "127.0.0.1", ""])
 def test_only_its_own_host_names_are_accepted(client: httpx.Client, host: str) -> None:
-    """A site that points its own name at this machine learns nothing, cookie or not."""
+    """Other Host headers are refused, which prevents DNS rebinding."""
     enter(client)
     for path in ("/", f"/open/{TOKEN}", "/static/mark.svg"):
         assert client.get(path, headers={"Host": host}).status_code in {400, 421}
@@ -71,16 +71,16 @@ def test_only_its_own_host_names_are_accepted(client: httpx.Client, host: str) -
 
 
 def test_only_safe_methods_are_accepted(client: httpx.Client) -> None:
-    """It only shows."""
+    """Methods that could change something are answered with 405."""
     enter(client)
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
         assert client.request(method, "/").status_code == 405
 
 
 def test_files_are_served_in_ranges_and_are_inert(client: httpx.Client, archive_file: Path) -> None:
-    """With a policy of their own."""
+    """A file has a content security policy of its own, which runs nothing."""
     enter(client)
-    digest = kept_files(archive_file)[0][0]
+    digest = stored_media(archive_file)[0][0]
     whole = client.get(f"/media/{digest}")
     assert whole.status_code == 200
     assert whole.headers["content-security-policy"] == "default-src 'none'; sandbox"
@@ -92,7 +92,7 @@ def test_files_are_served_in_ranges_and_are_inert(client: httpx.Client, archive_
 def test_an_encrypted_archive_is_shown_with_its_files(
     archive_file: Path, tmp_path: Path, shared_server: SharedServer
 ) -> None:
-    """Pages, and files that are decrypted while they are sent, in parts too; a changed file is not there."""
+    """Files are decrypted while they are sent, also in ranges, and a changed file is not found."""
     pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
     place = tmp_path / "encrypted.db"
     shutil.copy(archive_file, place)
@@ -130,7 +130,7 @@ def test_an_encrypted_archive_is_shown_with_its_files(
 
 
 def test_pages_are_guarded_and_missing_ones_are_pages(client: httpx.Client) -> None:
-    """The same policy as everywhere."""
+    """Pages have a content security policy, and a missing page has the navigation."""
     enter(client)
     page = client.get("/")
     assert "script-src 'self'" in page.headers["content-security-policy"]

@@ -1,4 +1,4 @@
-"""Statistics with plots."""
+"""The statistics page, with plots."""
 
 import re
 from dataclasses import replace
@@ -21,14 +21,14 @@ from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
 def count_messages(opened: OpenArchive) -> Statistics:
-    """Count."""
+    """Return the statistics that the page shows."""
     counted = shown_in(opened, "statistics").values["found"]
     assert isinstance(counted, Statistics)
     return counted
 
 
 def test_plots_show_all_messages(opened: OpenArchive) -> None:
-    """As pictures that are sound, and as figures."""
+    """The months and hours are drawn in well-formed SVG, and the page has the total and no inline style."""
     counted = count_messages(opened)
     months = count_by_time(counted)
     assert sum(count for _, count in months) == counted.messages
@@ -42,7 +42,7 @@ def test_plots_show_all_messages(opened: OpenArchive) -> None:
 
 
 def test_kinds_are_named_in_words(opened: OpenArchive) -> None:
-    """One or several of them; every kind that an archive has, but for plain messages and what it does not know."""
+    """Kinds have singular and plural names, except plain messages and unknown kinds."""
     assert KIND_WORDS.keys() == set(KINDS) - {"", "message"}
     counted = replace(
         count_messages(opened), kinds=(("message", 9), ("update", 8), ("story_reply", 3), ("new", 2), ("poll", 1))
@@ -55,7 +55,7 @@ def test_kinds_are_named_in_words(opened: OpenArchive) -> None:
 
 
 def test_one_chat_is_counted_alone(opened: OpenArchive) -> None:
-    """With its own page, which the list of chats leads to."""
+    """The statistics page links to the page of a chat, which counts the messages of that chat only."""
     with opened.reading() as archive:
         chat = max(archive.chats(), key=lambda one: one.messages)
     assert f'href="/statistics?chat={chat.id}"' in drawn_in(opened, "statistics")
@@ -65,7 +65,7 @@ def test_one_chat_is_counted_alone(opened: OpenArchive) -> None:
 
 
 def test_months_without_messages_are_gaps_and_too_many_are_years(opened: OpenArchive) -> None:
-    """A clock that stood in 1970 does not make a thousand bars."""
+    """Messages from a wrong clock, such as 1970, do not make a bar for every month since."""
     counted = count_messages(opened)
     few = replace(counted, months=(("2020-11", 3), ("2021-02", 4)))
     assert count_by_time(few) == [("2020-11", 3), ("2020-12", 0), ("2021-01", 0), ("2021-02", 4)]
@@ -75,18 +75,18 @@ def test_months_without_messages_are_gaps_and_too_many_are_years(opened: OpenArc
 
 
 def test_hostile_names_are_escaped_in_tables(hostile_archive: OpenArchive) -> None:
-    """Of chats, people and types of files."""
+    """The statistics of the hostile archive have no markup and no event handler from its names."""
     page = drawn_in(hostile_archive, "statistics")
     assert EVIL not in page
     assert not re.search(r"<[^>]+ on\w+=", page)
 
 
 def test_durations_are_written_in_words() -> None:
-    """In seconds, minutes or hours."""
+    """A duration is written in seconds, minutes or hours, depending on its length."""
     assert [format_duration(30), format_duration(600), format_duration(7200)] == ["30 s", "10 min", "2.0 h"]
 
 
 def test_an_empty_archive_has_nothing_to_count(tmp_path: Path) -> None:
-    """And says so."""
+    """The statistics page of an empty archive says that there are no messages."""
     import_backups(tmp_path / "empty.db")
     assert "No messages." in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "statistics")

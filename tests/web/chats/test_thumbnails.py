@@ -1,4 +1,4 @@
-"""Small copies of photos: made once, turned, without metadata, and never for what could hurt."""
+"""Thumbnails of photos: size, orientation, metadata, formats and limits."""
 
 import io
 import random
@@ -27,7 +27,7 @@ def photo(size: tuple[int, int], kind: str = "JPEG", mode: str = "RGB", **option
 
 
 def open_image(data: bytes | None) -> Image.Image:
-    """Open what was made."""
+    """Open a thumbnail, which must be WebP."""
     assert data is not None
     created = Image.open(io.BytesIO(data))
     assert created.format == "WEBP"
@@ -36,7 +36,7 @@ def open_image(data: bytes | None) -> Image.Image:
 
 @pytest.mark.parametrize(("size", "small"), [((4000, 3000), (840, 630)), ((1000, 3000), (280, 840))])
 def test_a_photo_is_scaled_and_keeps_its_proportions(size: tuple[int, int], small: tuple[int, int]) -> None:
-    """The longest side decides."""
+    """The longer side of a thumbnail has 840 pixels."""
     content = photo(size)
     created = make_thumbnail(content)
     assert open_image(created).size == small
@@ -45,7 +45,7 @@ def test_a_photo_is_scaled_and_keeps_its_proportions(size: tuple[int, int], smal
 
 
 def test_a_photo_is_turned_and_loses_its_metadata() -> None:
-    """Where it was taken is nobody's business, and a phone held upright says so in the metadata only."""
+    """The EXIF orientation is applied to the pixels, and the thumbnail has no EXIF data."""
     exif = Image.Exif()
     exif[ORIENTATION] = ROTATED
     exif[0x010F] = "a camera"
@@ -56,7 +56,7 @@ def test_a_photo_is_turned_and_loses_its_metadata() -> None:
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P", "L", "CMYK"])
 def test_every_pixel_format_is_decoded(mode: str) -> None:
-    """Transparency stays."""
+    """Every mode of Pillow has a thumbnail, and those with transparency keep it."""
     kind = "JPEG" if mode == "CMYK" else "PNG"
     image = open_image(make_thumbnail(photo((2000, 2000), kind, mode, compress_level=0)))
     assert max(image.size) == LONGEST_SIDE
@@ -64,7 +64,7 @@ def test_every_pixel_format_is_decoded(mode: str) -> None:
 
 
 def animation() -> bytes:
-    """Draw a picture that moves."""
+    """Draw an animated picture."""
     out = io.BytesIO()
     frames = [Image.new("RGB", (900, 900), color) for color in ("red", "blue")]
     frames[0].save(out, "WEBP", save_all=True, append_images=frames[1:])
@@ -84,12 +84,12 @@ def bomb() -> bytes:
     ids=["moves", "bomb", "nothing", "another format", "cut off", "vector"],
 )
 def test_unsupported_and_oversized_images_have_no_thumbnail(content: bytes) -> None:
-    """The file itself is sent then."""
+    """Animations, images of too many pixels, other formats and damaged files have none."""
     assert make_thumbnail(content) is None
 
 
 def test_a_copy_that_would_be_larger_is_not_made() -> None:
-    """Some pictures compress well as they are."""
+    """A picture that is already compressed well has no thumbnail."""
     out = io.BytesIO()
     Image.new("RGB", (800, 800), "white").save(out, "WEBP", quality=1)
     assert make_thumbnail(out.getvalue()) is None
@@ -112,7 +112,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_photo_is_read_and_made_once() -> None:
-    """Also when many ask for it at once, and also when nothing can be made of it."""
+    """Concurrent requests share one result, which may also be that no thumbnail can be made."""
     content = photo((2000, 2000))
     for name, data in (("a", content), ("b", content[:5000])):
         calls: list[int] = []

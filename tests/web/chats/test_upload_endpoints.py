@@ -68,7 +68,7 @@ def test_a_form_uploads_one_file_without_a_script(service: Service, ada: httpx.C
 def test_a_refused_form_is_reported_and_not_stored(
     service: Service, ada: httpx.Client, plain: bytes, tmp_path: Path, case: str
 ) -> None:
-    """No file, no backup, an archive, one that is too large."""
+    """A missing, empty, unsupported, truncated or too large file is refused, and nothing is stored."""
     import_backups(tmp_path / "chats.db", write(tmp_path / "two", *copies()))
     archive = (tmp_path / "chats.db").read_bytes()
     if case == "nothing":
@@ -104,13 +104,13 @@ def test_a_refused_form_is_reported_and_not_stored(
 
 
 def test_a_body_that_is_far_too_large_is_not_read(ada: httpx.Client) -> None:
-    """What a form declares is enough."""
+    """A form whose body is larger than the limit has status 413."""
     sent = ada.post(LIST, files={"file": ("x", bytes(13 * MB))})
     assert sent.status_code == 413
 
 
 def test_chunks_are_sent_at_the_offset_the_server_has(service: Service, ada: httpx.Client, plain: bytes) -> None:
-    """A wrong one is answered with the right one; after an interruption the upload goes on."""
+    """A wrong offset is answered with the right one, and an upload that is begun again continues."""
     content = plain + plain
     begun = begin(ada, "one", {"one": content})
     assert begun.chunk_bytes == 8 * MB
@@ -140,7 +140,7 @@ def test_chunks_are_sent_at_the_offset_the_server_has(service: Service, ada: htt
 def test_a_connection_that_ends_within_a_chunk_stores_nothing(
     service: Service, ada: httpx.Client, plain: bytes
 ) -> None:
-    """The chunk is sent again."""
+    """An interrupted chunk is discarded and can be sent again."""
     begun = begin(ada, "one", {"one": plain})
 
     def interrupted() -> Iterator[bytes]:
@@ -157,7 +157,7 @@ def test_a_connection_that_ends_within_a_chunk_stores_nothing(
 
 
 def test_a_folder_without_a_backup_is_deleted(service: Service, ada: httpx.Client) -> None:
-    """As soon as that is known."""
+    """Completing an upload of a folder without a backup is refused and deletes the upload."""
     begun = begin(ada, "photos", {"photos/a.jpg": b"1", "photos/files/b": b"2"}, is_folder=True)
     for position, content in enumerate((b"1", b"2")):
         assert begun.send(position, 0, content).status_code == 204
@@ -169,7 +169,7 @@ def test_a_folder_without_a_backup_is_deleted(service: Service, ada: httpx.Clien
 
 
 def test_errors_for_the_script_are_sentences(service: Service, ada: httpx.Client) -> None:
-    """It is shown as it is: too much, no files, and what is no list of files."""
+    """Invalid lists of files have a message to show; visitors and cross-site requests are refused."""
     for files, status, words in (
         ([{"path": "x", "size": 13 * MB}], 413, "Your chat backups may have 12 MB in total"),
         ([], 422, "Files: choose one file or a folder."),
@@ -189,7 +189,7 @@ def test_errors_for_the_script_are_sentences(service: Service, ada: httpx.Client
 
 
 def test_only_its_user_adds_to_an_upload(service: Service, ada: httpx.Client, plain: bytes) -> None:
-    """Not even an administrator; for them there is none."""
+    """The upload of another user is not found, also for an administrator."""
     begun = begin(ada, "one", {"one": plain})
     with service.logged_in() as admin:
         headers = {"Upload-Offset": "0", **JSON}
@@ -201,7 +201,7 @@ def test_only_its_user_adds_to_an_upload(service: Service, ada: httpx.Client, pl
 def test_the_content_of_an_upload_is_not_logged(
     ada: httpx.Client, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither names nor content."""
+    """The name of an uploaded file is not in the log."""
     path = tmp_path / "one.backup"
     write_sample(sample_records(20, 1), path, OutputFormat.CONTAINER, seed=1, keys=KEYS)
     name = f"private-{os.urandom(4).hex()}.backup"

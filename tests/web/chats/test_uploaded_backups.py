@@ -1,4 +1,4 @@
-"""What an uploaded file or folder is, and how it is brought to the import."""
+"""Detection of uploaded files and folders, and their preparation for the import."""
 
 import hashlib
 import zipfile
@@ -30,8 +30,7 @@ from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
 from tests.backup.streams import KEYS
 from tests.hosting.repository_helpers import make_people
-from tests.web.chats.test_zipped_folder import zip_of
-from tests.web.chats.upload_helpers import files_below
+from tests.web.chats.upload_helpers import files_below, zip_archive
 
 SNAPSHOT = "signal-backup-2026-01-31-23-59-59"
 KEY = AttachmentKey(LocalKey(bytes(64)), hashlib.sha256(b"x").digest(), 1)
@@ -48,7 +47,7 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
 
 @pytest.fixture
 def admin(app: App) -> Actor:
-    """Return the user who uploads."""
+    """Return the administrator, who uploads."""
     return Actor(accounts.find_user(app.database, "admin"))
 
 
@@ -78,7 +77,7 @@ def upload(app: App, actor: Actor, files: dict[str, bytes], *, is_folder: bool =
     ],
 )
 def test_a_folder_is_known_by_its_names(app: App, admin: Actor, paths: list[str], kind: FileKind | None) -> None:
-    """Whichever folder was chosen: that of all snapshots, the one around it, or one snapshot."""
+    """The folder of all snapshots, its parent, a single snapshot and an export are recognised."""
     chat_backup = upload(app, admin, dict.fromkeys(paths, b"x"))
     if kind is None:
         with pytest.raises(ApiError) as excinfo:
@@ -90,7 +89,7 @@ def test_a_folder_is_known_by_its_names(app: App, admin: Actor, paths: list[str]
 
 
 def test_a_file_is_known_by_its_content(app: App, admin: Actor, tmp_path: Path) -> None:
-    """Whatever its name is."""
+    """A plain and an encrypted backup are recognised under any name, and copied unchanged for the import."""
     sealed = tmp_path / "sealed"
     write_sample(sample_records(20, 1), sealed, OutputFormat.CONTAINER, seed=1, keys=KEYS)
     for content, kind in (
@@ -111,7 +110,7 @@ def test_a_file_is_known_by_its_content(app: App, admin: Actor, tmp_path: Path) 
 
 
 def test_the_attachments_of_an_encrypted_folder_stay_in_the_store(app: App, admin: Actor, tmp_path: Path) -> None:
-    """They are opened there; the rest is written to a folder for the import."""
+    """Attachments are opened from the object store, and other files are written for the import."""
     write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
     files = files_below(tmp_path / "SignalBackups")
     files[f"SignalBackups/files/{KEY.name[:2]}/{KEY.name}"] = b"encrypted"
@@ -142,10 +141,10 @@ def test_the_attachments_of_an_encrypted_folder_stay_in_the_store(app: App, admi
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_zipped_folder_is_read_in_place(app: App, admin: Actor, tmp_path: Path, method: int) -> None:
-    """Only what the import reads is written to this machine; attachments are opened inside of the ZIP archive."""
+    """Files are written for the import except attachments, which are opened inside the ZIP archive."""
     write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
     files = files_below(tmp_path / "SignalBackups")
-    chat_backup = upload(app, admin, {"phone.zip": zip_of(files, method)}, is_folder=False)
+    chat_backup = upload(app, admin, {"phone.zip": zip_archive(files, method)}, is_folder=False)
     assert check_kind(app, admin, chat_backup) is FileKind.SEALED
     source = make_source(app, admin, chat_uploads.complete(app, admin, chat_backup.uuid, kind="sealed"))
     assert source.write is not None
@@ -165,16 +164,16 @@ def test_a_zipped_folder_is_read_in_place(app: App, admin: Actor, tmp_path: Path
 def test_other_zip_archives_are_left_to_the_import(app: App, admin: Actor) -> None:
     """An export is read by the import, and any other archive refused by it. A ZIP bomb is refused at once."""
     for files in ({"export/main.jsonl": b"{}"}, {"photos/a.jpg": b"x"}):
-        chat_backup = upload(app, admin, {"x.zip": zip_of(files)}, is_folder=False)
+        chat_backup = upload(app, admin, {"x.zip": zip_archive(files)}, is_folder=False)
         assert check_kind(app, admin, chat_backup) is FileKind.PLAIN
-    bomb = zip_of({"signal-backup-1/main": bytes(10_000_000)}, zipfile.ZIP_DEFLATED)
+    bomb = zip_archive({"signal-backup-1/main": bytes(10_000_000)}, zipfile.ZIP_DEFLATED)
     with pytest.raises(ApiError, match="compressed more") as excinfo:
         check_kind(app, admin, upload(app, admin, {"x.zip": bomb}, is_folder=False))
     assert excinfo.value.status == 422
 
 
 def test_all_files_of_an_export_are_written_for_the_import(app: App, admin: Actor, tmp_path: Path) -> None:
-    """Its attachments are imported."""
+    """The import reads the attachments of an export too, so they are written with it."""
     files = {"export/main.jsonl": b"{}", f"export/{MEDIA}": b"media", "export/empty": b""}
     chat_backup = upload(app, admin, files)
     source = make_source(app, admin, chat_uploads.complete(app, admin, chat_backup.uuid, kind="plain"))
@@ -187,7 +186,7 @@ def test_all_files_of_an_export_are_written_for_the_import(app: App, admin: Acto
 def test_an_import_that_begins_after_access_was_revoked_reads_nothing(
     app: App, admin: Actor, tmp_path: Path
 ) -> None:
-    """The permission is looked at when the bytes are read."""
+    """The permission is checked when the content is read, and nothing is written without it."""
     (bob,) = make_people(app.database, "bob")
     chat_backup = upload(app, admin, {"x": b"secret"}, is_folder=False)
     done = chat_uploads.complete(app, admin, chat_backup.uuid, kind="plain")

@@ -1,4 +1,4 @@
-"""The validator's findings beside an import."""
+"""The findings of the validator that are stored with an import."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tests.web.chats.conftest import EVIL, drawn_in
 
 @pytest.fixture
 def faulty(tmp_path: Path) -> OpenArchive:
-    """Bring in a backup with messages in chats that are not there, and the findings about it."""
+    """Import a backup in which some messages have an unknown author, with its findings."""
     header, frames = copies(60)
     for number, item in enumerate(items(frames)):
         if item.HasField("standardMessage"):
@@ -31,7 +31,7 @@ def faulty(tmp_path: Path) -> OpenArchive:
 
 
 def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
-    """Each frame is shown as JSON, in which what people wrote stays text."""
+    """Each finding links to its frame, which is shown as JSON with its texts escaped."""
     with faulty.reading() as opened:
         verdict, finding_rows = read_findings(opened.connection, 1000, 0)
     assert not verdict.valid
@@ -49,7 +49,7 @@ def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
 
 
 def test_a_valid_backup_has_no_findings(tmp_path: Path) -> None:
-    """And that is said."""
+    """The page of a valid backup says that no problems were found."""
     with (
         archives.open(tmp_path / "a.db", create=True) as archive,
         backup.open(write(tmp_path / "one", *copies())) as result,

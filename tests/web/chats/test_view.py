@@ -1,4 +1,4 @@
-"""Addresses inside a conversation."""
+"""URL parameters inside a conversation."""
 
 from contextlib import suppress
 
@@ -23,27 +23,27 @@ whole = st.integers(0, 2**63 - 1)
 
 @given(whole, whole, whole)
 def test_positions_round_trip_through_urls(ms: int, n: int, number: int) -> None:
-    """Every place a message can have."""
+    """Every position of a message is parsed from its text in a URL."""
     position = Position(ms, n, number)
     assert parse_position(format_position(position)) == position
 
 
 @given(st.text(max_size=30))
-def test_an_invalid_position_is_refused(text: str) -> None:
-    """It is not found, and nothing else happens."""
+def test_any_text_is_a_position_or_not_found(text: str) -> None:
+    """A position that is accepted has three parts, and there is no other error."""
     with suppress(PageNotFound):
         assert format_position(parse_position(text)).count(".") == 2
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1e3", "٣", "9" * 30, str(2**63), "1\n"])
 def test_an_invalid_number_is_not_found(text: str) -> None:
-    """Among them digits of other scripts, and numbers no database has."""
+    """Signs, exponents, digits of other scripts and numbers beyond 64 bits are no ids."""
     with pytest.raises(PageNotFound):
         parse_id(text)
 
 
 def test_pages_are_numbered_from_one(opened: OpenArchive) -> None:
-    """Whatever is asked for."""
+    """An invalid page number counts as 1; queries are encoded, and a timestamp out of range has no date."""
     with opened.reading() as archive:
         for text, number in {"": 1, "0": 1, "3": 3, "x": 1, "-2": 1, "9" * 20: 1}.items():
             assert page_number(ConversationRequest(opened, archive, "", {"page": text})) == number

@@ -1,11 +1,13 @@
-"""Uploads a chat backup as the script of the page does."""
+"""Uploads a chat backup as the script of the page does, and zips folders to be uploaded."""
 
+import io
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
-__all__ = ["UPLOADS", "ScriptedUpload", "begin", "files_below", "log_in", "upload_all"]
+__all__ = ["UPLOADS", "ScriptedUpload", "begin", "files_below", "log_in", "upload_all", "zip_archive"]
 
 UPLOADS = "/-/conversation-uploads"
 
@@ -60,3 +62,12 @@ def upload_all(client: httpx.Client, name: str, files: dict[str, bytes], *, is_f
     done = begun.complete()
     assert done.status_code == 200, done.text
     return str(done.json()["address"]).rstrip("/")
+
+
+def zip_archive(files: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
+    """Return a ZIP archive of files, each compressed with a method of `zipfile`."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+    return out.getvalue()

@@ -1,4 +1,4 @@
-"""The activity of a repository."""
+"""The activity page of a repository."""
 
 import re
 
@@ -14,7 +14,7 @@ AT = "/ada/Notes"
 
 
 def test_updates_are_listed(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With who did what, the commits, a filter by ref, and pages; visitors restore nothing."""
+    """The list can be filtered by ref and has pages, and a visitor sees no form to restore a branch."""
     site = visitor(clients)
     page = site.get(f"{AT}/activity").text
     assert "created" in page
@@ -32,7 +32,7 @@ def test_updates_are_listed(clients: ServiceClients, git: Git, monkeypatch: pyte
 
 
 def test_a_writer_restores_a_deleted_branch(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """One click, and a notice that names it."""
+    """The branch has its last commit again, and a notice names it."""
     before = clients.anonymous.get("/repos/ada/Notes/branches/feature/x").json()["commit"]["id"]
     ada.post(f"{AT}/branches/delete", data={"name": "feature/x"})
     page = ada.get(f"{AT}/activity").text
@@ -45,7 +45,7 @@ def test_a_writer_restores_a_deleted_branch(clients: ServiceClients, git: Git, a
 
 
 def test_the_head_of_a_pull_request_has_its_number(clients: ServiceClients, git: Git) -> None:
-    """Nobody knows it by its ref; the releases are one click away, as they are from branches and tags."""
+    """The ref of a pull request is shown as its number, and the page links to the releases."""
     pull = {"head": "feature/x", "base": "main", "title": "Add x"}
     number = clients.admin.post("/repos/ada/Notes/pulls", json=pull).json()["number"]
     page = visitor(clients).get(f"{AT}/activity").text
@@ -57,14 +57,14 @@ def test_the_head_of_a_pull_request_has_its_number(clients: ServiceClients, git:
 
 @pytest.mark.parametrize("version", ["", "x", "1", "999999"])
 def test_a_failed_restore_is_reported(clients: ServiceClients, git: Git, ada: httpx.Client, version: str) -> None:
-    """On the same page."""
+    """An invalid or unknown version is answered with status 404 and an alert."""
     refused = ada.post(f"{AT}/activity/restore", data={"version": version})
     assert refused.status_code == 404
     assert 'role="alert"' in refused.text
 
 
 def test_only_writers_restore_branches(clients: ServiceClients, git: Git) -> None:
-    """A visitor is asked to log in, a reader is refused."""
+    """A visitor is redirected to log in, and a reader gets status 403."""
     clients.account("reader")
     assert visitor(clients).post(f"{AT}/activity/restore", data={"version": "1"}).status_code == 303
     assert visitor(clients, "reader").post(f"{AT}/activity/restore", data={"version": "1"}).status_code == 403

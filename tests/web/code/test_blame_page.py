@@ -1,4 +1,4 @@
-"""Who wrote each line."""
+"""The blame page."""
 
 import re
 
@@ -14,7 +14,7 @@ AT = "/ada/Notes"
 
 
 def test_each_line_is_shown_beside_its_commit(clients: ServiceClients, git: Git) -> None:
-    """Once for lines that came together."""
+    """Adjacent lines of one commit show the commit once."""
     (git.folder / "README.md").write_text("# Notes\nnew\nlines\n")
     commit = commit_all(git, "third", "2026-01-02T00:00:00Z")
     git("push", "-q", "origin", "main")
@@ -30,7 +30,7 @@ def test_each_line_is_shown_beside_its_commit(clients: ServiceClients, git: Git)
 def test_a_file_without_lines_has_an_explanation(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is not text, too large, or takes too long; and what is no file is not there."""
+    """Binary, empty, large and slow files have a message; directories, links and submodules are not found."""
     (git.folder / "b.bin").write_bytes(b"\0\1")
     commit_all(git, "third")
     git("push", "-q", "origin", "main")
@@ -46,7 +46,7 @@ def test_a_file_without_lines_has_an_explanation(
 
 
 def test_a_file_of_any_length_has_pages(clients: ServiceClients, git: Git) -> None:
-    """Only the lines of a page are asked for, and a page further on begins where the one before ended."""
+    """The next page begins with the line after the last line of the page before."""
     (git.folder / "long.txt").write_text("".join(f"line {number}\n" for number in range(1, 20_001)))
     commit_all(git, "third")
     git("push", "-q", "origin", "main")

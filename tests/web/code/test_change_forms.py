@@ -1,59 +1,59 @@
-"""What the forms that change files share: branches, protection and permission."""
+"""Branches, protection and permissions in all forms that change files."""
 
 import httpx
 
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.git_client import Git
 from tests.web.browser import visitor
-from tests.web.code.test_edit_page import AT, field, read, text_in
+from tests.web.code.page_helpers import NOTES_URL, form_field, raw_file, textarea_content
 
 
 def test_a_new_branch_takes_the_change(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """The branch it started from stays as it is; a name that cannot be keeps what was typed."""
-    page = ada.get(f"{AT}/_edit/feature/x/README.md").text
-    assert field(page, "new_branch") == "ada-patch-1"
-    typed = {"path": "README.md", "content": "# Other\n", "sha": field(page, "sha"), "target": "new"}
+    """The base branch stays as it is; an invalid name is refused, and the typed text is kept."""
+    page = ada.get(f"{NOTES_URL}/_edit/feature/x/README.md").text
+    assert form_field(page, "new_branch") == "ada-patch-1"
+    typed = {"path": "README.md", "content": "# Other\n", "sha": form_field(page, "sha"), "target": "new"}
     for name in ("bad name", "", "main"):
-        refused = ada.post(f"{AT}/_edit/feature/x/README.md", data=typed | {"new_branch": name})
+        refused = ada.post(f"{NOTES_URL}/_edit/feature/x/README.md", data=typed | {"new_branch": name})
         assert refused.status_code in {409, 422}, name
-        assert text_in(refused.text) == "# Other\n"
+        assert textarea_content(refused.text) == "# Other\n"
         assert 'role="alert"' in refused.text
-    response = ada.post(f"{AT}/_edit/feature/x/README.md", data=typed | {"new_branch": "fix/it"})
-    assert response.headers["location"] == f"{AT}/src/branch/fix/it/README.md"
-    assert read(clients, "README.md", "fix/it") == b"# Other\n"
-    assert read(clients, "README.md", "feature/x") == b"# Notes\n"
+    response = ada.post(f"{NOTES_URL}/_edit/feature/x/README.md", data=typed | {"new_branch": "fix/it"})
+    assert response.headers["location"] == f"{NOTES_URL}/src/branch/fix/it/README.md"
+    assert raw_file(clients, "README.md", "fix/it") == b"# Other\n"
+    assert raw_file(clients, "README.md", "feature/x") == b"# Notes\n"
 
 
 def test_a_protected_branch_is_reported_before_an_edit(clients: ServiceClients, git: Git) -> None:
-    """And the form begins with a new branch."""
+    """Every form says that the branch is protected, and has a new branch selected."""
     clients.account("writer")
     clients.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
     clients.admin.post("/repos/ada/Notes/branch_protections", json={"rule_name": "main", "enable_push": False})
     writer = visitor(clients, "writer")
     for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):
-        page = writer.get(f"{AT}/{form}").text
+        page = writer.get(f"{NOTES_URL}/{form}").text
         assert "is protected" in page, form
         assert 'value="new" checked' in page
-    refused = writer.post(f"{AT}/_new/main", data={"path": "x", "content": "kept", "target": "here"})
+    refused = writer.post(f"{NOTES_URL}/_new/main", data={"path": "x", "content": "kept", "target": "here"})
     assert refused.status_code == 403
-    assert text_in(refused.text) == "kept"
-    assert "is protected" not in writer.get(f"{AT}/_new/feature/x").text
+    assert textarea_content(refused.text) == "kept"
+    assert "is protected" not in writer.get(f"{NOTES_URL}/_new/feature/x").text
 
 
 def test_only_writers_change_files(clients: ServiceClients, git: Git) -> None:
-    """A stranger is asked to log in and comes back, a reader is told no; what is private is not there."""
+    """Visitors log in first, readers get status 403, and an archived repository has status 423."""
     clients.account("reader")
     for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):
-        response = visitor(clients).get(f"{AT}/{form}")
+        response = visitor(clients).get(f"{NOTES_URL}/{form}")
         assert response.status_code == 303
         assert response.headers["location"].startswith("/login?next=%2Fada%2FNotes%2F_")
-        assert visitor(clients, "reader").get(f"{AT}/{form}").status_code == 403
-        assert visitor(clients, "reader").post(f"{AT}/{form}", data={"path": "x"}).status_code == 403
-        assert visitor(clients).post(f"{AT}/{form}", data={"path": "x"}).status_code == 303
+        assert visitor(clients, "reader").get(f"{NOTES_URL}/{form}").status_code == 403
+        assert visitor(clients, "reader").post(f"{NOTES_URL}/{form}", data={"path": "x"}).status_code == 403
+        assert visitor(clients).post(f"{NOTES_URL}/{form}", data={"path": "x"}).status_code == 303
     clients.admin.patch("/repos/ada/Notes", json={"private": True})
-    assert visitor(clients).get(f"{AT}/_new/main").status_code == 404
-    assert visitor(clients, "reader").post(f"{AT}/_new/main", data={"path": "x"}).status_code == 404
+    assert visitor(clients).get(f"{NOTES_URL}/_new/main").status_code == 404
+    assert visitor(clients, "reader").post(f"{NOTES_URL}/_new/main", data={"path": "x"}).status_code == 404
     clients.admin.patch("/repos/ada/Notes", json={"archived": True})
-    assert visitor(clients, "ada").get(f"{AT}/_new/main").status_code == 423
+    assert visitor(clients, "ada").get(f"{NOTES_URL}/_new/main").status_code == 423
     before = git("rev-parse", "main")
     assert clients.admin.get("/repos/ada/Notes/branches/main").json()["commit"]["id"] == before

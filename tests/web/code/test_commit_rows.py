@@ -1,20 +1,32 @@
-"""Commits in lists: who made them, and their summaries."""
+"""Commits in lists: authors and summaries."""
 
 import pytest
 
 from holdfast.web.code.commit_rows import summary_of
-from tests.hosting.api_clients import ServiceClients
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git
 from tests.web.browser import visitor
-from tests.web.code.test_history_page import AT
+from tests.web.code.page_helpers import NOTES_URL
 
 
 def test_private_users_are_not_linked(clients: ServiceClients, git: Git) -> None:
-    """A private account behind an address is shown as the commit says it."""
-    clients.admin.patch("/admin/users/ada", json={"source_id": 0, "login_name": "ada", "visibility": "private"})
-    page = visitor(clients).get(f"{AT}/commits/branch/main")
-    assert page.status_code in {200, 404}
-    assert page.status_code == 404 or 'class="avatar"' not in page.text
+    """A visitor sees the name of a private author without a link; that of a public author has one."""
+    clients.user("bob")
+    body = {
+        "content": "",
+        "branch": "main",
+        "author": {"name": "bob", "email": "bob@example.org"},
+        "message": "Signed by Bob",
+    }
+    created = clients.anonymous.post("/repos/ada/Notes/contents/of-bob", json=body, auth=("ada", PASSWORD))
+    assert created.status_code == 201
+    for visibility, is_linked in (("public", True), ("private", False)):
+        changes = {"source_id": 0, "login_name": "bob", "visibility": visibility}
+        assert clients.admin.patch("/admin/users/bob", json=changes).status_code == 200
+        page = visitor(clients).get(f"{NOTES_URL}/commits/branch/main")
+        assert page.status_code == 200
+        assert "Signed by Bob" in page.text
+        assert ('href="/bob"' in page.text) is is_linked
 
 
 @pytest.mark.parametrize(
@@ -28,5 +40,5 @@ def test_private_users_are_not_linked(clients: ServiceClients, git: Git) -> None
     ],
 )
 def test_a_message_has_a_summary(message: str, summary: str, rest: str) -> None:
-    """The first line, however long somebody made it."""
+    """The summary is the first line of the message, truncated to 200 characters."""
     assert summary_of(message) == (summary, rest)

@@ -1,4 +1,4 @@
-"""Comparing branches, tags and commits."""
+"""The page that compares branches, tags and commits."""
 
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.git_client import Git
@@ -8,7 +8,7 @@ AT = "/ada/Notes"
 
 
 def test_two_sides_are_compared(clients: ServiceClients, git: Git) -> None:
-    """What one has that the other has not, from where they parted."""
+    """The page has the commits and changes of the head since the merge base, also for tags and short ids."""
     site = visitor(clients)
     page = site.get(f"{AT}/compare/feature/x...main").text
     assert "1 commit" in page
@@ -21,7 +21,7 @@ def test_two_sides_are_compared(clients: ServiceClients, git: Git) -> None:
 
 
 def test_the_form_leads_to_the_comparison(clients: ServiceClients, git: Git) -> None:
-    """And keeps what was typed when it names nothing."""
+    """The form redirects to the comparison; an unknown ref is answered with status 404 and its escaped name."""
     site = visitor(clients)
     assert "Choose two" in site.get(f"{AT}/compare").text
     response = site.get(f"{AT}/compare", params={"base": "feature/x", "head": "main"})
@@ -34,7 +34,7 @@ def test_the_form_leads_to_the_comparison(clients: ServiceClients, git: Git) -> 
 
 
 def test_histories_without_a_common_commit_can_be_compared(clients: ServiceClients, git: Git) -> None:
-    """All that differs is shown then."""
+    """The page says that there is no common ancestor."""
     git("checkout", "-q", "--orphan", "apart")
     git("commit", "-q", "-m", "apart")
     git("push", "-q", "origin", "apart")

@@ -1,4 +1,4 @@
-"""Tables of comma-separated values."""
+"""CSV files as tables."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 
 def table_of(text: str, name: str = "a.csv", first: int = 1) -> CsvTable:
-    """Read a table that is one."""
+    """Read a table that is valid."""
     csv_table = read_table(name, text, first)
     assert csv_table is not None
     return csv_table
@@ -22,7 +22,7 @@ def table_of(text: str, name: str = "a.csv", first: int = 1) -> CsvTable:
 
 @given(st.lists(st.lists(words, min_size=2, max_size=5), min_size=1, max_size=8))
 def test_written_csv_is_parsed(rows: list[list[str]]) -> None:
-    """Quotes, line breaks and delimiters in cells included; short rows have empty cells."""
+    """Quotes, line breaks and delimiters in cells are parsed, and short rows are padded with empty cells."""
     file = io.StringIO(newline="")
     csv.writer(file).writerows(rows)
     # Only the first line tells the delimiter: it must have more commas than anything else.
@@ -44,18 +44,18 @@ def test_written_csv_is_parsed(rows: list[list[str]]) -> None:
     ],
 )
 def test_the_delimiter_is_the_one_of_the_header(name: str, text: str, rows: list[list[str]]) -> None:
-    """Comma, semicolon, tab or bar; empty lines are no rows."""
+    """The delimiter is a comma, semicolon, tab or bar, and empty lines are no rows."""
     assert table_of(text, name).rows == rows
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "only words\nand more\n", 'a,b\n1,"' + "x" * 200_000])
 def test_an_invalid_table_is_shown_as_text(text: str) -> None:
-    """One column, nothing at all, and a cell that never ends."""
+    """A file with one column, without content or with an endless quoted cell is no table."""
     assert read_table("a.csv", text, 1) is None
 
 
 def test_a_page_is_bounded() -> None:
-    """In rows, columns and the length of a cell; pages follow one another."""
+    """A page is limited in rows, columns and cell length, and the pages together have every row once."""
     wide = ",".join(f"c{number}" for number in range(MOST_COLUMNS + 5))
     csv_table = table_of("\n".join([wide, "x" * 1000 + ",y", *["1,2"] * (2 * ROWS)]))
     assert (len(csv_table.header), csv_table.hidden_columns, len(csv_table.rows)) == (MOST_COLUMNS, 5, ROWS)
@@ -76,12 +76,12 @@ def test_a_page_is_bounded() -> None:
 
 
 def test_names_of_tables() -> None:
-    """By their extension, in any case."""
+    """A table is recognised by its extension, in upper or lower case."""
     assert [is_csv(name) for name in ("a.csv", "A.TSV", "csv", "a.csv.txt")] == [True, True, False, False]
 
 
 def test_the_page_of_a_file_has_a_table_and_its_source(clients: ServiceClients) -> None:
-    """What stands in a cell is text, whatever it looks like."""
+    """Cells are escaped, and the source view has no table."""
     ada = clients.user("ada")
     assert ada.post("/user/repos", json={"name": "data", "auto_init": True}).status_code == 201
     content = "bmFtZSxub3RlCkFkYSw8Yj5ib2xkPC9iPgo="  # name,note / Ada,<b>bold</b>

@@ -1,4 +1,4 @@
-"""Differences on pages: how much of them, the way to the rest, and both sides."""
+"""Diffs on pages: size limits, pagination, and the side-by-side view."""
 
 import re
 from html import unescape
@@ -8,18 +8,18 @@ import httpx
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.git_client import Git
 from tests.web.browser import visitor
-from tests.web.code.test_commit_page import AT, pushed
+from tests.web.code.page_helpers import NOTES_URL, commit_and_push
 
 
 def test_the_size_of_a_page_is_limited(clients: ServiceClients, git: Git) -> None:
-    """The rest is shown file by file, and no page is larger than promised."""
+    """Files that do not fit are linked to pages of their own, and every page is below 200 kB."""
     (git.folder / "a-long.txt").write_text("".join(f"line {number}\n" for number in range(3000)))
     (git.folder / "b-wide.txt").write_text("y" * 100_000)
     for number in range(150):
         (git.folder / f"many-{number}.txt").write_text(f"{'word ' * 20}\n" * 30)
-    commit = pushed(git)
+    commit = commit_and_push(git)
     site = visitor(clients)
-    page = site.get(f"{AT}/commit/{commit}")
+    page = site.get(f"{NOTES_URL}/commit/{commit}")
     assert len(page.content) < 200_000
     assert "153 files" in page.text
     assert "too long to be shown" in page.text
@@ -29,7 +29,7 @@ def test_the_size_of_a_page_is_limited(clients: ServiceClients, git: Git) -> Non
     assert whole.status_code == 200
     assert "1 file" in whole.text
     assert len(whole.content) < 200_000
-    last = site.get(f"{AT}/commit/{commit}", params={"file": "many-99.txt"}).text
+    last = site.get(f"{NOTES_URL}/commit/{commit}", params={"file": "many-99.txt"}).text
     assert last.count('class="add"') == 30
 
 
@@ -50,8 +50,8 @@ def test_every_file_and_line_of_a_large_difference_can_be_reached(clients: Servi
     (git.folder / "b-wide.txt").write_text(f"{'&' * 200_000}\n" * 3 + "the end\n")
     for number in range(150):
         (git.folder / f"many-{number}.txt").write_text(f"{'word ' * 20}\n" * 30)
-    commit = pushed(git)
-    site, at = visitor(clients), f"{AT}/commit/{commit}"
+    commit = commit_and_push(git)
+    site, at = visitor(clients), f"{NOTES_URL}/commit/{commit}"
     pages = followed(site, site.get(at), "Next files")
     assert len(pages) > 2
     shown = [int(position) for text in pages for position in re.findall(r'id="file-(\d+)"', text)]
@@ -68,13 +68,13 @@ def test_every_file_and_line_of_a_large_difference_can_be_reached(clients: Servi
 
 
 def test_both_sides_stand_beside_each_other_and_context_grows(clients: ServiceClients, git: Git) -> None:
-    """What changed inside a line is marked; every link keeps the view."""
+    """Changes inside a line are marked in both views, and links keep the view and its context."""
     lines = [f"line {number}" for number in range(1, 101)]
     (git.folder / "tide.txt").write_text("\n".join(lines))
-    pushed(git)
+    commit_and_push(git)
     lines[49] = "line fifty"
     (git.folder / "tide.txt").write_text("\n".join(lines))
-    at = f"{AT}/commit/{pushed(git)}"
+    at = f"{NOTES_URL}/commit/{commit_and_push(git)}"
     site = visitor(clients)
     unified = site.get(at).text
     assert "- line <mark>50</mark></td>" in unified

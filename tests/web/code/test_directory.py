@@ -41,7 +41,7 @@ def list_directory(app: App, folder: Path, path: str = "", number: int = 1) -> D
 
 
 def test_directories_come_first_and_case_is_ignored(app: App, folder: Path) -> None:
-    """Each entry with the last commit that changed it."""
+    """Each entry has the summary and time of the last commit that changed it."""
     found_directory = list_directory(app, folder)
     assert [(row.name, row.type, row.summary, row.time) for row in found_directory.rows] == [
         ("Dir", "dir", "Add files", 1000),
@@ -57,7 +57,7 @@ def test_directories_come_first_and_case_is_ignored(app: App, folder: Path) -> N
 
 
 def test_an_entry_is_linked_unless_it_lies_elsewhere(app: App, folder: Path) -> None:
-    """Whatever bytes its name has; a submodule has no page here."""
+    """Any bytes of a name are quoted in its link, and a submodule has no link."""
     addresses = {row.name: row.address for row in list_directory(app, folder).rows}
     assert addresses["z"] == "/ada/ship/src/branch/main/z"
     assert addresses["lib"] == ""
@@ -73,7 +73,7 @@ def test_an_entry_is_linked_unless_it_lies_elsewhere(app: App, folder: Path) -> 
 def test_a_large_directory_has_pages(
     app: App, folder: Path, monkeypatch: pytest.MonkeyPatch, number: int, expected: tuple[int, int]
 ) -> None:
-    """A page that does not exist is the nearest that does."""
+    """A page number out of range shows the nearest page."""
     monkeypatch.setattr(directories, "PER_PAGE", 2)
     found_directory = list_directory(app, folder, number=number)
     assert (found_directory.number, len(found_directory.rows)) == expected

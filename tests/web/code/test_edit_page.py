@@ -1,7 +1,5 @@
-"""Writing files in the browser."""
+"""The form that creates and edits files."""
 
-import re
-from html import unescape
 from typing import Any
 
 import httpx
@@ -12,162 +10,142 @@ from tests.hosting.api.file_helpers import POINTER, commit_all
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git
 from tests.web.browser import visitor
-
-AT = "/ada/Notes"
-
-
-def field(page: str, name: str) -> str:
-    """Return what stands in a field of a form."""
-    hits = re.search(rf'name="{name}" value="([^"]*)"', page)
-    assert hits is not None, name
-    return unescape(hits[1])
-
-
-def text_in(page: str) -> str:
-    """Return what stands in the form's text, as a browser would read it."""
-    hits = re.search(r'(?s)<textarea id="content"[^>]*>\n(.*?)</textarea>', page)
-    assert hits is not None
-    return unescape(hits[1])
-
-
-def read(clients: ServiceClients, path: str, ref: str = "main") -> bytes:
-    """Return a file's bytes."""
-    return clients.open("").get(f"{AT}/raw/branch/{ref}/{path}").content
+from tests.web.code.page_helpers import NOTES_URL, form_field, raw_file, textarea_content
 
 
 def test_a_file_is_created_changed_and_moved(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """Each in one commit that says so, with the lines as the file has them."""
-    form = ada.get(f"{AT}/_new/main/dir?path=a")
-    assert field(form.text, "path") == "dir/a"
+    """Each change is one commit with the message of the form; CRLF of the form is LF in the file."""
+    form = ada.get(f"{NOTES_URL}/_new/main/dir?path=a")
+    assert form_field(form.text, "path") == "dir/a"
     typed: dict[str, Any] = {"path": "dir/new file.txt", "content": "one\r\ntwo & <three>\r\n", "target": "here"}
-    response = ada.post(f"{AT}/_new/main/dir", data=typed | {"message": "Begin it", "telling": "because"})
+    response = ada.post(f"{NOTES_URL}/_new/main/dir", data=typed | {"message": "Begin it", "telling": "because"})
     assert (response.status_code, response.headers["location"]) == (
         303,
-        f"{AT}/src/branch/main/dir/new%20file.txt",
+        f"{NOTES_URL}/src/branch/main/dir/new%20file.txt",
     )
-    assert read(clients, "dir/new file.txt") == b"one\ntwo & <three>\n"
+    assert raw_file(clients, "dir/new file.txt") == b"one\ntwo & <three>\n"
     commit = clients.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]
     assert commit["message"] == "Begin it\n\nbecause\n"
     assert commit["author"]["name"] == "ada"
 
-    page = ada.get(f"{AT}/_edit/main/dir/new file.txt").text
-    assert text_in(page) == "one\ntwo & <three>\n"
-    typed = {"path": "moved.txt", "content": "\r\nother\r\n", "sha": field(page, "sha"), "target": "here"}
-    seen = ada.post(f"{AT}/_edit/main/dir/new file.txt", data=typed | {"action": "preview"})
+    page = ada.get(f"{NOTES_URL}/_edit/main/dir/new file.txt").text
+    assert textarea_content(page) == "one\ntwo & <three>\n"
+    typed = {"path": "moved.txt", "content": "\r\nother\r\n", "sha": form_field(page, "sha"), "target": "here"}
+    seen = ada.post(f"{NOTES_URL}/_edit/main/dir/new file.txt", data=typed | {"action": "preview"})
     assert seen.status_code == 200
     assert "- one" in seen.text
-    assert text_in(seen.text) == "\r\nother\r\n"
-    moved = ada.post(f"{AT}/_edit/main/dir/new file.txt", data=typed)
-    assert moved.headers["location"] == f"{AT}/src/branch/main/moved.txt"
-    assert read(clients, "moved.txt") == b"\nother\n"
-    assert clients.open("").get(f"{AT}/raw/branch/main/dir/new file.txt").status_code == 404
+    assert textarea_content(seen.text) == "\r\nother\r\n"
+    moved = ada.post(f"{NOTES_URL}/_edit/main/dir/new file.txt", data=typed)
+    assert moved.headers["location"] == f"{NOTES_URL}/src/branch/main/moved.txt"
+    assert raw_file(clients, "moved.txt") == b"\nother\n"
+    assert clients.open("").get(f"{NOTES_URL}/raw/branch/main/dir/new file.txt").status_code == 404
     assert "File moved.txt saved." in ada.get(moved.headers["location"]).text
 
 
 def test_a_file_keeps_its_line_endings(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """A form does not turn one kind into the other."""
+    """A file with CRLF line endings still has them after an edit."""
     (git.folder / "dos.txt").write_bytes(b"a\r\nb\r\n")
     commit_all(git, "dos")
     git("push", "-q", "origin", "main")
-    page = ada.get(f"{AT}/_edit/main/dos.txt").text
-    typed = {"path": "dos.txt", "content": "a\r\nc\r\n", "sha": field(page, "sha"), "target": "here"}
-    ada.post(f"{AT}/_edit/main/dos.txt", data=typed | {"lines_end": field(page, "lines_end")})
-    assert read(clients, "dos.txt") == b"a\r\nc\r\n"
+    page = ada.get(f"{NOTES_URL}/_edit/main/dos.txt").text
+    typed = {"path": "dos.txt", "content": "a\r\nc\r\n", "sha": form_field(page, "sha"), "target": "here"}
+    ada.post(f"{NOTES_URL}/_edit/main/dos.txt", data=typed | {"lines_end": form_field(page, "lines_end")})
+    assert raw_file(clients, "dos.txt") == b"a\r\nc\r\n"
 
 
 def test_a_conflicting_edit_keeps_the_typed_text(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """They see what changed, keep their text, and choose: a new branch, replacing, or starting over."""
-    page = ada.get(f"{AT}/_edit/main/README.md").text
-    mine = {"path": "README.md", "content": "# Mine <b>\n", "sha": field(page, "sha"), "message": "Mine"}
-    ada.post(f"{AT}/_edit/main/README.md", data=mine | {"content": "# Theirs\n", "message": "Faster"})
+    """The page shows what changed, and offers to commit to a new branch, to replace the file, or to start over."""
+    page = ada.get(f"{NOTES_URL}/_edit/main/README.md").text
+    mine = {"path": "README.md", "content": "# Mine <b>\n", "sha": form_field(page, "sha"), "message": "Mine"}
+    ada.post(f"{NOTES_URL}/_edit/main/README.md", data=mine | {"content": "# Theirs\n", "message": "Faster"})
 
-    conflict = ada.post(f"{AT}/_edit/main/README.md", data=mine | {"target": "here"})
+    conflict = ada.post(f"{NOTES_URL}/_edit/main/README.md", data=mine | {"target": "here"})
     assert conflict.status_code == 409
     for words in ("Somebody else changed", "Faster", "- # Notes", "+ # Theirs", "Start over"):
         assert words in conflict.text
-    assert text_in(conflict.text) == "# Mine <b>\n"
-    assert read(clients, "README.md") == b"# Theirs\n"
-    assert field(conflict.text, "message") == "Mine"
+    assert textarea_content(conflict.text) == "# Mine <b>\n"
+    assert raw_file(clients, "README.md") == b"# Theirs\n"
+    assert form_field(conflict.text, "message") == "Mine"
 
-    stored = mine | {"sha": field(conflict.text, "sha"), "new_branch": field(conflict.text, "new_branch")}
-    aside = ada.post(f"{AT}/_edit/main/README.md", data=stored | {"target": "new"})
-    assert aside.headers["location"] == f"{AT}/src/branch/ada-patch-1/README.md"
-    assert read(clients, "README.md", "ada-patch-1") == b"# Mine <b>\n"
-    assert read(clients, "README.md") == b"# Theirs\n"
-    over = ada.post(f"{AT}/_edit/main/README.md", data=stored | {"target": "here"})
+    stored = mine | {name: form_field(conflict.text, name) for name in ("sha", "new_branch")}
+    aside = ada.post(f"{NOTES_URL}/_edit/main/README.md", data=stored | {"target": "new"})
+    assert aside.headers["location"] == f"{NOTES_URL}/src/branch/ada-patch-1/README.md"
+    assert raw_file(clients, "README.md", "ada-patch-1") == b"# Mine <b>\n"
+    assert raw_file(clients, "README.md") == b"# Theirs\n"
+    over = ada.post(f"{NOTES_URL}/_edit/main/README.md", data=stored | {"target": "here"})
     assert over.status_code == 303
-    assert read(clients, "README.md") == b"# Mine <b>\n"
+    assert raw_file(clients, "README.md") == b"# Mine <b>\n"
 
 
 def test_a_deleted_file_can_be_created_again(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """Somebody deleted it while it was being changed."""
-    page = ada.get(f"{AT}/_edit/main/README.md").text
-    mine = {"path": "README.md", "content": "# Mine\n", "sha": field(page, "sha"), "target": "here"}
-    ada.post(f"{AT}/_delete/main/README.md", data={"sha": mine["sha"]})
-    conflict = ada.post(f"{AT}/_edit/main/README.md", data=mine)
+    """The form of a file that was deleted meanwhile offers to create the file."""
+    page = ada.get(f"{NOTES_URL}/_edit/main/README.md").text
+    mine = {"path": "README.md", "content": "# Mine\n", "sha": form_field(page, "sha"), "target": "here"}
+    ada.post(f"{NOTES_URL}/_delete/main/README.md", data={"sha": mine["sha"]})
+    conflict = ada.post(f"{NOTES_URL}/_edit/main/README.md", data=mine)
     assert conflict.status_code == 409
     assert "deleted or moved" in conflict.text
-    assert f'action="{AT}/_new/main"' in conflict.text
-    assert ada.post(f"{AT}/_new/main", data=mine | {"sha": ""}).status_code == 303
-    assert read(clients, "README.md") == b"# Mine\n"
+    assert f'action="{NOTES_URL}/_new/main"' in conflict.text
+    assert ada.post(f"{NOTES_URL}/_new/main", data=mine | {"sha": ""}).status_code == 303
+    assert raw_file(clients, "README.md") == b"# Mine\n"
 
 
 def test_a_first_file_can_be_written_here(clients: ServiceClients) -> None:
-    """It makes the default branch of an empty repository."""
+    """The first file creates the default branch of an empty repository."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     ada = visitor(clients, "ada")
-    assert "first commit" in ada.get(f"{AT}/_new/main?path=README.md").text
-    response = ada.post(f"{AT}/_new/main", data={"path": "README.md", "content": "# Hello\n"})
-    assert response.headers["location"] == f"{AT}/src/branch/main/README.md"
-    assert "Hello</h2>" in ada.get(AT).text
-    assert ada.get(f"{AT}/_new/other").status_code == 404
+    assert "first commit" in ada.get(f"{NOTES_URL}/_new/main?path=README.md").text
+    response = ada.post(f"{NOTES_URL}/_new/main", data={"path": "README.md", "content": "# Hello\n"})
+    assert response.headers["location"] == f"{NOTES_URL}/src/branch/main/README.md"
+    assert "Hello</h2>" in ada.get(NOTES_URL).text
+    assert ada.get(f"{NOTES_URL}/_new/other").status_code == 404
 
 
 def test_an_invalid_edit_is_refused_and_keeps_the_typed_text(
     clients: ServiceClients, git: Git, ada: httpx.Client
 ) -> None:
-    """Paths no file can have, and those where one is."""
+    """An invalid path, a path that exists and a NUL byte are refused."""
     for path in ("README.md", "README.md/x", "../.git/config", ".git", ""):
-        refused = ada.post(f"{AT}/_new/main", data={"path": path, "content": "kept <b>"})
+        refused = ada.post(f"{NOTES_URL}/_new/main", data={"path": path, "content": "kept <b>"})
         assert refused.status_code == 422, path
-        assert text_in(refused.text) == "kept <b>"
-    with_nul = ada.post(f"{AT}/_new/main", data={"path": "x", "content": "a\0b"})
+        assert textarea_content(refused.text) == "kept <b>"
+    with_nul = ada.post(f"{NOTES_URL}/_new/main", data={"path": "x", "content": "a\0b"})
     assert with_nul.status_code == 422
 
 
 def test_binary_files_cannot_be_edited(
     clients: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A large file, bytes, a pointer: each with another way; a directory or nothing is not there."""
+    """Binary files, LFS pointers and files that are too large have no form; a directory is not found."""
     (git.folder / "b.bin").write_bytes(b"\xff\0")
     (git.folder / "pointer").write_text(POINTER)
     commit_all(git, "more")
     git("push", "-q", "origin", "main")
-    assert "not text" in ada.get(f"{AT}/_edit/main/b.bin").text
-    assert "outside of git" in ada.get(f"{AT}/_edit/main/pointer").text
+    assert "not text" in ada.get(f"{NOTES_URL}/_edit/main/b.bin").text
+    assert "outside of git" in ada.get(f"{NOTES_URL}/_edit/main/pointer").text
     for path in ("dir", "nothing", "main", ""):
-        assert ada.get(f"{AT}/_edit/main/{path}").status_code == 404
-    assert ada.get(f"{AT}/_edit/nowhere/README.md").status_code == 404
+        assert ada.get(f"{NOTES_URL}/_edit/main/{path}").status_code == 404
+    assert ada.get(f"{NOTES_URL}/_edit/nowhere/README.md").status_code == 404
     monkeypatch.setattr(edit_page, "LARGEST", 3)
-    assert "too large" in ada.get(f"{AT}/_edit/main/README.md").text
+    assert "too large" in ada.get(f"{NOTES_URL}/_edit/main/README.md").text
 
 
 def test_changing_a_file_does_not_move_one_with_a_line_break_in_its_name(
     clients: ServiceClients, git: Git, ada: httpx.Client
 ) -> None:
-    """The field for its path cannot hold one, and nobody changed it."""
+    """An input field drops the line break of the path, and that is not a new path."""
     (git.folder / "two\nlines.txt").write_text("one\n")
     commit_all(git, "Two lines")
     git("push", "-q", "origin", "main")
-    form = ada.get(f"{AT}/_edit/main/two%0Alines.txt").text
+    form = ada.get(f"{NOTES_URL}/_edit/main/two%0Alines.txt").text
     sent = {
-        "path": field(form, "path").replace("\n", ""),
+        "path": form_field(form, "path").replace("\n", ""),
         "content": "two\n",
-        "sha": field(form, "sha"),
+        "sha": form_field(form, "sha"),
         "target": "here",
     }
-    saved = ada.post(f"{AT}/_edit/main/two%0Alines.txt", data=sent)
+    saved = ada.post(f"{NOTES_URL}/_edit/main/two%0Alines.txt", data=sent)
     assert saved.status_code == 303, saved.text
-    assert read(clients, "two%0Alines.txt") == b"two\n"
-    assert clients.open("").get(f"{AT}/raw/branch/main/twolines.txt").status_code == 404
+    assert raw_file(clients, "two%0Alines.txt") == b"two\n"
+    assert clients.open("").get(f"{NOTES_URL}/raw/branch/main/twolines.txt").status_code == 404

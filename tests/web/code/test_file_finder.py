@@ -23,12 +23,12 @@ PATHS = (b"README.md", b"docs/tide.md", b"src/tide/table.py", b"src/tide_table.p
     ],
 )
 def test_the_best_matches_come_first(typed: str, expected: list[bytes]) -> None:
-    """The beginning of a name before its middle, before folders, before letters in their order."""
+    """The start of a file name ranks before its middle, then folders, then letters in order."""
     assert best_matches(PATHS, typed) == expected
 
 
 def test_at_most_a_page_is_shown() -> None:
-    """With a word and without."""
+    """The number of matches is limited with a search word and without one."""
     many = tuple(f"file {number}".encode() for number in range(SHOWN + 20))
     assert len(best_matches(many, "")) == len(best_matches(many, "file")) == SHOWN
 
@@ -36,7 +36,7 @@ def test_at_most_a_page_is_shown() -> None:
 def test_files_are_found_on_every_branch_tag_and_commit(
     clients: ServiceClients, git: Git, ada: httpx.Client
 ) -> None:
-    """Without a script; a directory and a submodule are no files."""
+    """The server searches and links files but no submodules, and an unknown branch is not found."""
     page = ada.get("/ada/Notes/find/branch/main").text
     assert "dir/sub/file.txt" in page
     assert 'href="/ada/Notes/src/branch/main/dir/100%25%20n%C3%A4me%3F.txt"' in page
@@ -53,6 +53,6 @@ def test_files_are_found_on_every_branch_tag_and_commit(
 
 
 def test_a_private_repository_is_not_found(clients: ServiceClients, git: Git) -> None:
-    """Nor are its files."""
+    """The file finder of a private repository is not found for a visitor."""
     clients.open("/api/v1", "ada").patch("/repos/ada/Notes", json={"private": True})
     assert visitor(clients).get("/ada/Notes/find/branch/main").status_code == 404

@@ -1,4 +1,4 @@
-"""How much of a text goes into a page, and how a file is shown."""
+"""The page of a file: pagination of long texts, and display by media type."""
 
 import base64
 
@@ -13,7 +13,7 @@ from tests.web.browser import visitor
 
 @given(st.lists(st.integers(0, 300), max_size=60), st.integers(-5, 100), st.integers(60, 900))
 def test_pages_of_a_text_hold_every_line_once(lengths: list[int], first: int, most: int) -> None:
-    """Turning pages from the first on shows all lines in order, and every page has one at least."""
+    """The pages from the first to the last have all lines in order, and each has at least one."""
     lines = [Markup("x" * length) for length in lengths]
     seen: list[Markup] = []
     at: int | None = 1
@@ -32,7 +32,7 @@ def test_pages_of_a_text_hold_every_line_once(lengths: list[int], first: int, mo
 
 
 def test_a_type_decides_how_bytes_are_shown() -> None:
-    """Pictures, sound, films and PDF; nothing else is ever opened."""
+    """Images, audio, video and PDF are shown by their media type, and other types are not."""
     ways = [
         display_kind(kind) for kind in ("image/png", "audio/ogg", "video/mp4", "application/pdf", "text/html", "")
     ]
@@ -40,7 +40,7 @@ def test_a_type_decides_how_bytes_are_shown() -> None:
 
 
 def test_a_diagram_is_code_for_the_script_that_draws_it(clients: ServiceClients) -> None:
-    """By the name of its file; its source has lines, and a large one is only that."""
+    """A Mermaid file is recognised by its extension and has a source view; a large one is shown as text only."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "flow"})
     files = {"a.mmd": "flowchart LR\n a --> <b>\n", "B.Mermaid": "pie\n", "long.mmd": "x" * (LARGEST_DIAGRAM + 1)}

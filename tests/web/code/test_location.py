@@ -1,4 +1,4 @@
-"""Where in a repository a page looks."""
+"""Resolution of a URL path to a ref and a path in the repository."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
-    """Make a repository with branches whose names begin alike, and a tag."""
+    """Create a repository with several branches and a tag."""
     created_repo = open_repository(new_repository(tmp_path / "1.git"))
     tree = build_tree(created_repo.write, {"a/b.txt": b"text"})
     commit = created_repo.write("commit", commit_content(tree, (), ADA, ADA, "first\n"))
@@ -37,7 +37,7 @@ def repo(tmp_path: Path) -> Repo:
     ],
 )
 def test_a_ref_and_a_path_are_told_apart(repo: Repo, kind: str, joined: str, ref: str, path: bytes) -> None:
-    """At the shortest beginning that is a ref of that kind; paths are bytes, cleaned of steps."""
+    """The shortest prefix that is a ref of the kind is the ref, and the path is normalized bytes."""
     code_location = find_location(repo, "/o/r", kind, joined)
     assert code_location is not None
     assert (code_location.kind, code_location.ref, code_location.path) == (kind, ref, path)
@@ -54,12 +54,12 @@ def test_a_ref_and_a_path_are_told_apart(repo: Repo, kind: str, joined: str, ref
     ],
 )
 def test_an_unknown_ref_is_not_found(repo: Repo, kind: str, joined: str) -> None:
-    """Neither a ref of another kind, nor a path nothing can have."""
+    """A missing ref, a ref of another kind and an invalid path have no location."""
     assert find_location(repo, "/o/r", kind, joined) is None
 
 
 def test_urls_can_contain_any_name(repo: Repo) -> None:
-    """Quoted so that nothing in a name says anything about the address."""
+    """Special characters and invalid UTF-8 in refs and paths are percent-encoded."""
     spot = CodeLocation("/o/r", repo, "branch", "a?b#c%", "f" * 40, b'x"<y>/\xff?')
     assert spot.address("src") == "/o/r/src/branch/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"
     assert spot.top("raw") == "/o/r/raw/branch/a%3Fb%23c%25"

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: cells and outputs as a page, bounded, and nothing in them runs."""
+"""Jupyter notebooks: cells, outputs, limits and sanitizing."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 def code(source: object = "", *outputs: Json, count: int | None = 1) -> Json:
-    """Return a cell of code."""
+    """Return a code cell."""
     return {"cell_type": "code", "source": source, "execution_count": count, "outputs": list(outputs)}
 
 
@@ -33,7 +33,7 @@ def encoded(*cells: Json, **more: object) -> bytes:
 
 
 def read(*cells: Json, **more: object) -> Notebook:
-    """Read a notebook that is one."""
+    """Read a notebook that is valid."""
     content = encoded(*cells, **more)
     found_notebook = read_notebook(content, str(hash(content)), NOWHERE)
     assert found_notebook is not None
@@ -46,13 +46,13 @@ def outputs(*saved: Json) -> list[CellOutput]:
 
 
 def test_names_of_notebooks() -> None:
-    """By their extension, in any case."""
+    """A notebook is recognised by its extension, in upper or lower case."""
     names = ("a.ipynb", "A.IPYNB", "ipynb", "a.ipynb.txt")
     assert [is_notebook(name) for name in names] == [True, True, False, False]
 
 
 def test_cells_are_rendered_by_their_kind() -> None:
-    """Markdown, code with its colours and its count, and raw text; a text may be written in lines."""
+    """Markdown is sanitised, code is highlighted with its execution count, and raw text is escaped."""
     found_notebook = read(
         {"cell_type": "markdown", "source": ["# Tides\n", "*low* <script>x</script>"]},
         code(["def level():\n", "    pass"], count=7),
@@ -76,7 +76,7 @@ def test_cells_are_rendered_by_their_kind() -> None:
 
 
 def test_the_language_is_that_of_the_kernel() -> None:
-    """By the extension it names; one that is no extension counts as Python's."""
+    """The file extension of the kernel selects the language, and an invalid one selects Python."""
     cell = code("const a = 1")
     javascript = read(cell, metadata={"language_info": {"file_extension": ".js"}})
     strange = read(code("def a(): pass"), metadata={"language_info": {"file_extension": "/../.js"}})
@@ -85,7 +85,7 @@ def test_the_language_is_that_of_the_kernel() -> None:
 
 
 def test_streams_and_errors_are_text_without_colours() -> None:
-    """As a terminal would show them: escape sequences are gone, and of a progress bar the last state stays."""
+    """Escape sequences are removed, and a carriage return overwrites its line as in a terminal."""
     stream, warning, error, short = outputs(
         {"output_type": "stream", "name": "stdout", "text": ["10%\r50%\r", "100%\n\x1b[1mdone\x1b[0m\r\n"]},
         {"output_type": "stream", "name": "stderr", "text": "careful\n"},
@@ -99,7 +99,7 @@ def test_streams_and_errors_are_text_without_colours() -> None:
 
 
 def test_images_are_checked_and_shown() -> None:
-    """A PNG or JPEG whose bytes begin like one; anything else falls back to the text."""
+    """A PNG with the right signature is shown; for any other image the plain text is shown."""
     good = base64.encodebytes(PNG).decode()
     image, wrong, svg = outputs(
         data(image_png=good, text_plain="<Figure>", text_html="<b>no</b>"),
@@ -113,7 +113,7 @@ def test_images_are_checked_and_shown() -> None:
 
 
 def test_html_goes_through_the_sanitiser() -> None:
-    """Tables stay; scripts, styles, frames and handlers do not, and an output of those alone is its text."""
+    """Tables stay, scripts, styles and frames are removed, and without any content the text is shown."""
     table, widget, rich, tex = outputs(
         data(text_html="<style>b{}</style><table onclick=x><tr><td>3</td></tr></table><iframe src=/></iframe>"),
         data(text_html="<div id=plot></div><script>alert(1)</script>", text_plain="Figure(1)"),
@@ -134,7 +134,7 @@ def test_html_goes_through_the_sanitiser() -> None:
 
 @pytest.mark.parametrize("value", [None, 5, {"a": 1}, [1], "", " \n"])
 def test_output_that_is_not_text_is_not_shown(value: object) -> None:
-    """A value of another type, or nothing."""
+    """A value of another type and an empty text are ignored."""
     assert outputs(data(text_plain=value)) == []
     assert outputs(data(text_html=value, image_png=value, text_plain="here")) == [CellOutput(text="here")]
 
@@ -158,12 +158,12 @@ def test_output_that_is_not_text_is_not_shown(value: object) -> None:
     ],
 )
 def test_an_invalid_notebook_is_not_rendered(content: bytes) -> None:
-    """Broken JSON, an older format, other types, and nesting without end."""
+    """Invalid JSON, an older format, wrong types and deep nesting are refused."""
     assert read_notebook(content, "blob", NOWHERE) is None
 
 
 def test_a_page_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In cells, outputs, characters and bytes of images; what is left out is counted."""
+    """Cells, outputs, characters and bytes of images are limited, and omitted cells are counted."""
     many = read(*[code("x")] * 500)
     assert (len(many.cells), many.hidden) == (notebook.MOST_CELLS, 500 - notebook.MOST_CELLS)
     wordy = read(*[code("", {"output_type": "stream", "text": "y" * 9_000})] * 100)
@@ -182,13 +182,13 @@ def test_a_page_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_large_cell_is_shown_alone() -> None:
-    """The first cell is shown however long it is, up to its own bound."""
+    """The first cell is shown although it is larger than a page, and the others are counted as hidden."""
     found_notebook = read(code("a = 1\n" * 20_000), code("b"))
     assert (len(found_notebook.cells), found_notebook.hidden) == (1, 1)
 
 
 def test_hostile_texts_take_little_time() -> None:
-    """Sequences without an end, lines without a break, and attributes without one."""
+    """Unterminated escape sequences and long attributes are processed in less than two seconds."""
     before = time.process_time()
     outputs({"output_type": "stream", "text": "\x1b]" * 500_000})
     outputs({"output_type": "stream", "text": "\x1b[" * 500_000})
@@ -197,7 +197,7 @@ def test_hostile_texts_take_little_time() -> None:
 
 
 def test_the_page_of_a_notebook(clients: ServiceClients) -> None:
-    """Its cells with the source a click away; a file that is none is shown as text, and the page says so."""
+    """The page has the cells and a source view, and an invalid notebook is shown as text with a message."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "lab"})
     files = {

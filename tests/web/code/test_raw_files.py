@@ -1,4 +1,4 @@
-"""The addresses files have on the website."""
+"""The raw URLs of files."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def git(clients: ServiceClients, tmp_path: Path) -> Git:
 
 
 def test_every_url_in_an_api_response_works(clients: ServiceClients, git: Git) -> None:
-    """Whatever the ref is."""
+    """The URLs of files, directories and commits work for branches, a tag and a commit."""
     site = clients.open("")
     for ref in ("main", "feature/x", "v1.0", git("rev-parse", "v1.0")):
         for path in ("README.md", "dir/100% näme?.txt", "dir/sub/file.txt"):
@@ -44,7 +44,7 @@ def test_every_url_in_an_api_response_works(clients: ServiceClients, git: Git) -
 
 
 def test_content_equals_that_of_the_api(clients: ServiceClients, git: Git) -> None:
-    """With the same headers, in parts, and not again when they are known."""
+    """Content and headers equal those of the API; ranges, HEAD and If-None-Match are supported."""
     site = clients.open("")
     response, other = site.get(f"{AT}/raw/branch/main/run"), clients.anonymous.get("/repos/ada/Notes/raw/run")
     volatile = {"date", "x-request-id", "referrer-policy"}
@@ -59,7 +59,7 @@ def test_content_equals_that_of_the_api(clients: ServiceClients, git: Git) -> No
 
 
 def test_lfs_pointers_are_resolved(clients: ServiceClients, git: Git) -> None:
-    """Below `media`, not below `raw`."""
+    """The `media` URL serves the LFS object, and the `raw` URL the pointer."""
     clients.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
     site = clients.open("")
     assert site.get(f"{AT}/media/branch/main/large.bin").content == LARGE
@@ -67,7 +67,7 @@ def test_lfs_pointers_are_resolved(clients: ServiceClients, git: Git) -> None:
 
 
 def test_files_are_inert_and_names_are_escaped(clients: ServiceClients, git: Git) -> None:
-    """Names, contents and messages are text."""
+    """Names, contents and commit messages are escaped, and pages have a restrictive policy."""
     evil = "<script>alert(1)</script>"
     (git.folder / "<b>.html").write_text(evil)
     commit = commit_all(git, evil)
@@ -83,7 +83,7 @@ def test_files_are_inert_and_names_are_escaped(clients: ServiceClients, git: Git
 
 
 def test_an_unknown_file_is_not_found(clients: ServiceClients, git: Git) -> None:
-    """A page for people, JSON for programs."""
+    """Unknown refs, paths and commits have status 404, and a page when HTML is accepted."""
     site = clients.open("")
     for path in (
         *("/raw/branch/nowhere/run", "/raw/branch/main/nothing", "/raw/branch/main/dir", "/raw/other/main/run"),
@@ -98,7 +98,7 @@ def test_an_unknown_file_is_not_found(clients: ServiceClients, git: Git) -> None
 
 
 def test_a_private_repository_is_for_those_who_may_read_it(clients: ServiceClients, tmp_path: Path) -> None:
-    """By the website's cookie, a password or a token."""
+    """The owner reads files with a session cookie or a password; visitors and other users get status 404."""
     make_files(clients, tmp_path, private=True)
     stranger = clients.account("stranger")
     paths = ("/raw/branch/main/run", "/media/branch/main/run", "/src/branch/main/run", "/src/branch/main/")
@@ -115,7 +115,7 @@ def test_a_private_repository_is_for_those_who_may_read_it(clients: ServiceClien
 
 
 def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, git: Git) -> None:
-    """The answer says where it is now."""
+    """The old URL redirects permanently to the new one."""
     renamed = clients.anonymous.patch("/repos/ada/Notes", json={"name": "Letters"}, auth=("ada", PASSWORD))
     assert renamed.status_code == 200
     response = clients.open("").get(f"{AT}/raw/branch/main/run")
@@ -124,7 +124,7 @@ def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, 
 
 
 def test_the_older_address_of_a_file_is_redirected(clients: ServiceClients, git: Git) -> None:
-    """To the one that says whether the ref is a branch, a tag or a commit; an unknown ref is not found."""
+    """The URL redirects to the one with the kind of the ref, and an unknown ref is not found."""
     site = clients.open("")
     commit = git("rev-parse", "v1.0")
     for ref, kind in (("main", "branch"), ("feature/x", "branch"), ("v1.0", "tag"), (commit, "commit")):
@@ -136,7 +136,7 @@ def test_the_older_address_of_a_file_is_redirected(clients: ServiceClients, git:
 
 
 def test_archives_have_addresses_on_the_website(clients: ServiceClients, git: Git) -> None:
-    """The same bytes as those of the API; unknown refs and formats are refused."""
+    """Archives equal those of the API; an unknown ref has status 404 and an unknown format 400."""
     site = clients.open("")
     for name in ("main.zip", "feature/x.tar.gz", "v1.0.tar.gz", f"{git('rev-parse', 'v1.0')}.zip"):
         response = site.get(f"{AT}/archive/{name}")

@@ -1,4 +1,4 @@
-"""The text that introduces a directory."""
+"""The README of a directory."""
 
 from pathlib import Path
 
@@ -13,14 +13,14 @@ from tests.hosting.git.oracle import new_repository
 
 
 def render_readme(tmp_path: Path, files: dict[str, bytes]) -> Readme | None:
-    """Show the introduction of a directory with these files."""
+    """Render the README of a directory with these files."""
     repo = open_repository(new_repository(tmp_path / "1.git"))
     entries = trees.directory(repo, build_tree(repo.write, files))
     return readme_of(CodeLocation("/ada/notes", repo, "branch", "feature/x", "f" * 40), entries)
 
 
 def test_markdown_comes_before_other_texts(tmp_path: Path) -> None:
-    """In any case of its name; a directory without one has none."""
+    """A Markdown README is preferred in any case of its name; a directory may have no README."""
     readme = render_readme(tmp_path, {"README.txt": b"plain", "readme.MD": b"# Hello", "readme": b"bare"})
     assert readme is not None
     assert (readme.name, readme.address) == ("readme.MD", "/ada/notes/src/branch/feature/x/readme.MD")
@@ -29,7 +29,7 @@ def test_markdown_comes_before_other_texts(tmp_path: Path) -> None:
 
 
 def test_a_plain_text_is_not_taken_for_markup(tmp_path: Path) -> None:
-    """It is shown as it was written."""
+    """A README without an extension is shown as plain text."""
     readme = render_readme(tmp_path, {"README": b"# <b>not a heading</b>"})
     assert readme is not None
     assert readme.html is None
@@ -37,7 +37,7 @@ def test_a_plain_text_is_not_taken_for_markup(tmp_path: Path) -> None:
 
 
 def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
-    """Links to pages, images to bytes, large files included; nothing leads out of the tree."""
+    """Links lead to pages and images to files of the same ref, and external images are removed."""
     text = (
         b"[a](docs/guide.md#x) [b](/top.txt) [c](../../../etc) ![d](img/a%20b.png) ![e](https://example.org/x.png)"
     )
@@ -68,7 +68,7 @@ def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
     ],
 )
 def test_a_readme_is_sanitized(tmp_path: Path, text: bytes) -> None:
-    """No script, no handler, no form, no style, and no id of ours is taken."""
+    """Scripts, event handlers, forms, styles, frames and ids of the page are removed."""
     readme = render_readme(tmp_path, {"README.md": text})
     assert readme is not None
     html = str(readme.html).lower()
@@ -89,14 +89,14 @@ def test_a_readme_is_sanitized(tmp_path: Path, text: bytes) -> None:
 
 @pytest.mark.parametrize("text", [b">" * 20_000, b"[" * 20_000, b"*a " * 20_000, b"<div>" * 20_000, b"- " * 9_000])
 def test_deep_nesting_is_limited(tmp_path: Path, text: bytes) -> None:
-    """Whatever is nested how deep, a page comes of it."""
+    """Deeply nested markup is rendered to a page of limited size."""
     readme = render_readme(tmp_path, {"README.md": text})
     assert readme is not None
     assert len(str(readme.html)) < 600_000
 
 
 def test_footnotes_link_in_both_directions(tmp_path: Path) -> None:
-    """Under names of their own, so that they cannot be taken for anything else on the page."""
+    """Footnote ids have a prefix of their own, so that they do not collide with other ids of the page."""
     readme = render_readme(tmp_path, {"README.md": b"High[^a] and low[^a].\n\n[^a]: as the <b>gauge</b> says\n"})
     assert readme is not None
     html = str(readme.html)

@@ -26,13 +26,13 @@ from tests.hosting.services.scenario import accessed
 
 @pytest.fixture
 def people(app: App) -> list[Account]:
-    """Make ada and bob."""
+    """Create the users ada and bob."""
     return make_people(app.database, "ada", "bob")
 
 
 @pytest.fixture
 def ship(app: App, people: list[Account]) -> Repository:
-    """Give ada a repository with one commit on main."""
+    """Create a repository of Ada with one commit on main."""
     return repositories.create(app, people[0], people[0], NewRepository(name="ship"), {"b": b"b"})
 
 
@@ -46,7 +46,7 @@ def push(app: App, ship: Repository, user: Account, *branches: str) -> None:
 
 
 def offered_branches(app: App, ship: Repository, user: Account | None) -> list[str]:
-    """Return the branches that somebody is offered."""
+    """Return the branches that are offered to a user or an anonymous visitor."""
     request = RequestContext(app, {"type": "http", "headers": []})
     if user is not None:
         request.actor = Actor(user)
@@ -55,7 +55,7 @@ def offered_branches(app: App, ship: Repository, user: Account | None) -> list[s
 
 
 def test_a_branch_is_offered_to_the_user_who_pushed_it(app: App, ship: Repository, people: list[Account]) -> None:
-    """To nobody else, and not the default branch."""
+    """The branch is offered neither to another user nor to a visitor."""
     ada, bob = people
     push(app, ship, ada, "fix#1")
     assert offered_branches(app, ship, ada) == ["/ada/ship/compare/main...fix%231"]
@@ -65,7 +65,7 @@ def test_a_branch_is_offered_to_the_user_who_pushed_it(app: App, ship: Repositor
 def test_a_branch_with_an_open_pull_request_or_without_commits_of_its_own_is_not_offered(
     app: App, ship: Repository, people: list[Account]
 ) -> None:
-    """There is nothing to open."""
+    """No pull request could be opened from such a branch."""
     ada = people[0]
     main = repository_log.find_ref(app.database, ship.id, "refs/heads/main")
     assert main is not None
@@ -79,7 +79,7 @@ def test_a_branch_with_an_open_pull_request_or_without_commits_of_its_own_is_not
 
 
 def test_of_several_branches_the_newest_are_offered(app: App, ship: Repository, people: list[Account]) -> None:
-    """Two of them; those that were pushed hours ago are not."""
+    """At most two branches are offered, and none that was pushed too long ago."""
     push(app, ship, people[0], "one", "two", "three")
     assert len(offered_branches(app, ship, people[0])) == 2
     with app.database.write() as connection:
@@ -89,7 +89,7 @@ def test_of_several_branches_the_newest_are_offered(app: App, ship: Repository, 
 
 
 def test_an_archived_repository_offers_nothing(app: App, ship: Repository, people: list[Account]) -> None:
-    """Neither does one without pull requests."""
+    """No branch is offered in an archived repository, or in one without pull requests."""
     push(app, ship, people[0], "fix")
     for columns in ({"archived_at": 1}, {"archived_at": 0, "has_pulls": False}):
         with app.database.write() as connection:
@@ -98,7 +98,7 @@ def test_an_archived_repository_offers_nothing(app: App, ship: Repository, peopl
 
 
 def test_a_branch_of_a_fork_is_compared_with_its_parent(app: App, ship: Repository, people: list[Account]) -> None:
-    """Also its default branch, where many people commit in their forks."""
+    """The default branch of a fork is offered too, since many people commit to it."""
     bob = people[1]
     fork = repositories.create(app, bob, bob, NewRepository(name="fork"))
     with app.database.write() as connection:

@@ -1,4 +1,4 @@
-"""The lists of branches and tags."""
+"""The pages of branches and tags."""
 
 import httpx
 import pytest
@@ -14,7 +14,7 @@ AT = "/ada/Notes"
 
 
 def test_branches_and_tags_are_listed(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With their last commits, what tags say, a search by name, and pages."""
+    """The lists have comparisons, messages of tags, a search by name, and pages."""
     site = visitor(clients)
     page = site.get(f"{AT}/branches").text
     assert "Default" in page
@@ -37,7 +37,7 @@ def test_branches_and_tags_are_listed(clients: ServiceClients, git: Git, monkeyp
 
 
 def test_a_writer_creates_and_deletes_branches(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """With the words of the API when it cannot be."""
+    """Invalid and existing names are refused with an alert, and the default branch cannot be deleted."""
     response = ada.post(f"{AT}/branches", data={"name": "fix/it", "start": "v1.0"})
     assert (response.status_code, response.headers["location"]) == (303, f"{AT}/src/branch/fix/it")
     assert clients.anonymous.get("/repos/ada/Notes/branches/fix/it").status_code == 200
@@ -53,7 +53,7 @@ def test_a_writer_creates_and_deletes_branches(clients: ServiceClients, git: Git
 
 
 def test_a_branch_needs_a_commit_to_start_at(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """There is no form for it in an empty repository."""
+    """The page of an empty repository has no form to create a branch."""
     make_repository(clients.database, accounts.find_user(clients.database, "ada"), "empty")
     assert "New branch" in ada.get(f"{AT}/branches").text
     empty = ada.get("/ada/empty/branches")
@@ -62,7 +62,7 @@ def test_a_branch_needs_a_commit_to_start_at(clients: ServiceClients, git: Git, 
 
 
 def test_others_do_not_change_branches(clients: ServiceClients, git: Git) -> None:
-    """A stranger is asked to log in, a reader is refused."""
+    """A visitor who creates a branch is redirected to log in, and a reader gets status 403."""
     clients.account("reader")
     response = visitor(clients).post(f"{AT}/branches", data={"name": "x"})
     assert response.status_code == 303
@@ -72,7 +72,7 @@ def test_others_do_not_change_branches(clients: ServiceClients, git: Git) -> Non
 
 
 def test_a_name_that_is_not_utf8_is_linked_by_its_commit(clients: ServiceClients, git: Git) -> None:
-    """Git allows it, and an address cannot hold it."""
+    """Git allows such a branch name, but a URL here cannot contain it."""
     commit = git("rev-parse", "main")
     git("push", "-q", "origin", "main:refs/heads/odd-\udcff")
     page = visitor(clients).get(f"{AT}/branches").text

@@ -21,12 +21,12 @@ PDF = b"%PDF-1.4\n"
 
 
 def links(page: str) -> list[str]:
-    """Return where a page's links lead."""
+    """Return the link targets of a page."""
     return [unescape(item) for item in re.findall(r'<a [^>]*?href="?([^" >]+)', page)]
 
 
 def test_the_first_page_shows_the_files(clients: ServiceClients, git: Git) -> None:
-    """Files with who touched them last, how to clone, the branches, and the introduction."""
+    """The page has the last commit, the clone URL, counts of commits and refs, and the README."""
     page = visitor(clients).get(AT)
     assert page.status_code == 200
     for words in (
@@ -47,7 +47,7 @@ def test_the_first_page_shows_the_files(clients: ServiceClients, git: Git) -> No
 
 
 def test_every_link_of_a_page_works(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """For its owner, who sees all buttons."""
+    """Every link that the owner sees on pages of the code is answered with status 200."""
     seen: set[str] = set()
     for page in (
         AT,
@@ -63,7 +63,7 @@ def test_every_link_of_a_page_works(clients: ServiceClients, git: Git, ada: http
 
 
 def test_a_file_is_shown_with_its_lines(clients: ServiceClients, git: Git) -> None:
-    """Numbered, with colours, and with what can be done about it."""
+    """Lines are numbered and highlighted, and Markdown has a rendered view and a source view."""
     (git.folder / "go.py").write_text("def go():\n    return '<here>'\n")
     commit_all(git, "third")
     git("push", "-q", "origin", "main")
@@ -97,7 +97,7 @@ SHOWN = {
 
 
 def test_what_is_not_text_is_shown_as_what_it_is(clients: ServiceClients, git: Git) -> None:
-    """Pictures, sound and PDF in the page; the rest is offered for download; nothing runs here."""
+    """Media files are shown in the page under a policy that runs nothing; a submodule is not found."""
     for name, (content, _) in SHOWN.items():
         (git.folder / name).write_bytes(content)
     commit_all(git, "third")
@@ -119,7 +119,7 @@ def test_what_is_not_text_is_shown_as_what_it_is(clients: ServiceClients, git: G
 
 
 def test_an_lfs_object_is_shown_through_its_pointer(clients: ServiceClients, git: Git) -> None:
-    """Or is said to be missing, when only the pointer was pushed."""
+    """A pointer whose object was not uploaded is reported; a path missing on another branch is explained."""
     site = visitor(clients)
     missing = site.get(f"{AT}/src/branch/main/large.bin").text
     assert "has not been uploaded" in missing
@@ -135,7 +135,7 @@ def test_an_lfs_object_is_shown_through_its_pointer(clients: ServiceClients, git
 
 
 def test_a_long_text_is_shown_in_pages(clients: ServiceClients, git: Git) -> None:
-    """None of which is larger than promised, and which hold every line."""
+    """Every page is below 200 kB, and the pages together have every line."""
     (git.folder / "long.py").write_text("".join(f"value_{number} = {number}\n" for number in range(9_000)))
     commit_all(git, "third")
     git("push", "-q", "origin", "main")
@@ -152,7 +152,7 @@ def test_a_long_text_is_shown_in_pages(clients: ServiceClients, git: Git) -> Non
 
 
 def test_an_empty_repository_says_how_to_begin(clients: ServiceClients) -> None:
-    """To whoever may push; others learn that there is nothing yet."""
+    """The owner sees the commands and a link to a first file; a visitor reads that nothing was pushed."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "new"}, auth=("ada", PASSWORD))
     page = visitor(clients, "ada").get("/ada/new").text
@@ -164,7 +164,7 @@ def test_an_empty_repository_says_how_to_begin(clients: ServiceClients) -> None:
 
 
 def test_only_writers_see_how_to_write(clients: ServiceClients, git: Git) -> None:
-    """And nobody does in an archived repository."""
+    """Writers see the edit link on a branch, but not on a tag and not in an archived repository."""
     clients.account("reader")
     clients.account("writer")
     clients.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
@@ -177,7 +177,7 @@ def test_only_writers_see_how_to_write(clients: ServiceClients, git: Git) -> Non
 
 
 def test_users_without_access_to_code_are_redirected_to_issues(clients: ServiceClients) -> None:
-    """Or finds nothing at all."""
+    """Other pages of the code have status 403; for users without any access the repository is not found."""
     clients.account("clerk")
     clients.account("stranger")
     clients.admin.post("/orgs", json={"username": "tidewater"})
@@ -194,7 +194,7 @@ def test_users_without_access_to_code_are_redirected_to_issues(clients: ServiceC
 
 
 def test_names_and_texts_are_escaped(clients: ServiceClients, tmp_path: Path) -> None:
-    """Whatever a repository calls its files, branches and people: no markup of theirs, and every link works."""
+    """Pages of a repository with hostile names have none of their markup, and their links to files work."""
     git = make_hostile(clients, tmp_path)
     site, root = visitor(clients, "ada"), "/ada/hostile"
     commit = git("rev-parse", "HEAD")
@@ -230,7 +230,7 @@ def test_names_and_texts_are_escaped(clients: ServiceClients, tmp_path: Path) ->
 def test_the_number_of_queries_of_a_page_is_bounded(
     clients: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many files there are."""
+    """Every page takes at most 15 queries with 60 files in the repository."""
     for number in range(60):
         (git.folder / f"file-{number}").write_text("x")
     commit_all(git, "many")

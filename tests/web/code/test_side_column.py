@@ -9,7 +9,7 @@ from tests.web.browser import visitor
 
 
 def test_shares_add_up_and_small_languages_are_put_together() -> None:
-    """The parts of the bar follow each other."""
+    """The parts of the bar follow each other, and the last ones are grouped as other."""
     sizes = {"Python": 500, "C": 300, "Go": 100, "Rust": 50, "Lua": 20, "Perl": 15, "Awk": 10, "Tcl": 5}
     shares = shares_of(sizes)
     assert [(share.name, share.percent, round(share.start)) for share in shares] == [
@@ -26,7 +26,7 @@ def test_shares_add_up_and_small_languages_are_put_together() -> None:
 
 
 def test_the_first_page_tells_about_the_repository(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """Description, topics that lead to others with them, languages and the latest release."""
+    """The page has the description, linked topics, languages and the latest release."""
     api = clients.open("/api/v1", "ada")
     api.patch("/repos/ada/Notes", json={"description": "Tides & <b>winds</b>", "website": "https://example.org"})
     api.put("/repos/ada/Notes/topics", json={"topics": ["sea-charts", "tides"]})
@@ -52,7 +52,7 @@ def test_the_first_page_tells_about_the_repository(clients: ServiceClients, git:
 
 
 def test_contributors_are_listed(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """Those with an account are linked; names are only text, and addresses are not shown."""
+    """Contributors with an account are linked, names are escaped, and email addresses are not shown."""
     api = clients.open("/api/v1", "ada")
     email = api.get("/user").json()["email"]
     for number in range(12):
@@ -70,7 +70,7 @@ def test_contributors_are_listed(clients: ServiceClients, git: Git, ada: httpx.C
 
 
 def test_a_private_account_is_not_linked(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """Visitors see the name in the commits, and administrators the account."""
+    """Visitors see the author name of the commits without a link, and administrators the link."""
     clients.account("hid", visibility="private")
     git("commit", "-q", "--allow-empty", "-m", "x", "--author=Hidden <hid@example.org>")
     git("push", "-q", "origin", "main")

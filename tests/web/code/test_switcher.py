@@ -1,4 +1,4 @@
-"""The menu that switches to another branch or tag."""
+"""The menu of branches and tags."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,7 +35,7 @@ def add_refs(app: App, repository: Repository, *names: str) -> None:
 
 @pytest.fixture
 def ship(app: App) -> Repository:
-    """Make a repository with branches and tags, one of which has a name that is no text."""
+    """Create a repository with branches and tags, one of which has a name that is not UTF-8."""
     admin = accounts.find_user(app.database, "admin")
     repository = repositories.create(app, admin, admin, NewRepository(name="ship"), {"a b/c.txt": b"c"})
     add_refs(app, repository, "refs/heads/fix/1", "refs/heads/caf\udce9", "refs/tags/v1")
@@ -43,14 +43,14 @@ def ship(app: App) -> Repository:
 
 
 def spot_of(app: App, ship: Repository) -> CodeLocation:
-    """Return where a page of the default branch looks."""
+    """Return the location of a file on the default branch."""
     code_location = find_location(app.copies.open(ship), "/ada/ship", "branch", "main/a b/c.txt")
     assert code_location is not None
     return code_location
 
 
 def test_the_default_branch_comes_first_and_the_current_one_is_marked(app: App, ship: Repository) -> None:
-    """Then all by name."""
+    """The other branches are sorted by name."""
     found_switcher = switcher(app, ship, replace(spot_of(app, ship), ref="fix/1"))
     assert [(branch.name, branch.is_current) for branch in found_switcher.branches] == [
         ("main", False),
@@ -62,7 +62,7 @@ def test_the_default_branch_comes_first_and_the_current_one_is_marked(app: App, 
 
 
 def test_a_choice_leads_to_the_same_path_and_page(app: App, ship: Repository) -> None:
-    """A branch whose name is no text is reached by its commit."""
+    """A branch whose name is not valid UTF-8 is linked by its commit."""
     spot = spot_of(app, ship)
     found_switcher = switcher(app, ship, spot, "blame")
     addresses = {item.name: item.address for item in (*found_switcher.branches, *found_switcher.tags)}
@@ -75,7 +75,7 @@ def test_a_choice_leads_to_the_same_path_and_page(app: App, ship: Repository) ->
 
 
 def test_a_tag_with_the_name_of_the_current_branch_is_not_current(app: App, ship: Repository) -> None:
-    """They are two choices."""
+    """Only the branch of two refs with the same name is marked."""
     add_refs(app, ship, "refs/tags/main")
     found_switcher = switcher(app, ship, spot_of(app, ship))
     assert [branch.is_current for branch in found_switcher.branches] == [True, False, False]
@@ -83,7 +83,7 @@ def test_a_tag_with_the_name_of_the_current_branch_is_not_current(app: App, ship
 
 
 def test_of_very_many_branches_some_are_shown_and_all_are_counted(app: App, ship: Repository) -> None:
-    """The default branch is among them wherever its name comes."""
+    """The default branch is listed first, although its name is beyond the limit."""
     add_refs(app, ship, *(f"refs/heads/b{number:03}" for number in range(SHOWN + 10)))
     found_switcher = switcher(app, ship, spot_of(app, ship))
     assert found_switcher.branch_count == SHOWN + 13
@@ -92,6 +92,6 @@ def test_of_very_many_branches_some_are_shown_and_all_are_counted(app: App, ship
 
 
 def test_without_its_default_branch_a_repository_has_a_menu(app: App, ship: Repository) -> None:
-    """The others are listed."""
+    """The menu lists the other branches when the default branch does not exist."""
     found_switcher = switcher(app, msgspec.structs.replace(ship, default_branch="gone"), spot_of(app, ship))
     assert [branch.name for branch in found_switcher.branches] == ["caf\ufffd", "fix/1", "main"]

@@ -1,4 +1,4 @@
-"""Bringing files from one's own machine."""
+"""The form that uploads files."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ AT = "/ada/Notes"
 
 
 def test_several_files_come_in_one_commit(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """New ones and new versions, byte for byte, under the names they have without the sender's folders."""
+    """New and existing files are stored byte for byte, under their names without the sender's folders."""
     assert 'value="dir"' in ada.get(f"{AT}/_upload/main/dir").text
     sent = [
         ("files", ("C:\\Users\\ada\\a b.txt", b"one\r\n")),
@@ -37,7 +37,7 @@ def test_several_files_come_in_one_commit(clients: ServiceClients, git: Git, ada
 
 
 def test_an_invalid_upload_is_refused(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """Nothing, too much, or to where no file can be; and the same name twice."""
+    """No file, too many files, invalid paths, duplicate names and malformed forms create no commit."""
     nothing = ada.post(f"{AT}/_upload/main", data={"folder": "x"}, files=[("files", ("", b""))])
     assert nothing.status_code == 422
     assert "Choose at least one file" in nothing.text
@@ -60,7 +60,7 @@ def test_an_invalid_upload_is_refused(clients: ServiceClients, git: Git, ada: ht
 def test_uploading_a_plain_backup_to_a_public_repository_shows_a_warning(
     clients: ServiceClients, git: Git, ada: httpx.Client, tmp_path: Path
 ) -> None:
-    """In a public repository, unless one insists; an encrypted one, and a private repository, need no warning."""
+    """The upload must be confirmed; an encrypted backup or a private repository needs no confirmation."""
     plain = write(tmp_path / "phone.binproto", *copies()).read_bytes()
     write_sample(sample_records(20, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     assert "This repository is public" in ada.get(f"{AT}/_upload/main").text
@@ -79,5 +79,5 @@ def test_uploading_a_plain_backup_to_a_public_repository_shows_a_warning(
 
 
 def test_names_are_taken_without_their_folders() -> None:
-    """Some programs send where the file lay."""
+    """Some browsers send the path of a file, of which only the last part is used."""
     assert [plain_name(name) for name in ("a", "x/a", "C:\\x\\a", "/", "")] == ["a", "a", "a", "", ""]

@@ -1,5 +1,6 @@
-"""A public and a private repository of Ada, a writer, a reader, and a browser of each."""
+"""Fixtures: a public and a private repository of Ada, a writer, a reader, and their browser sessions."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,9 +15,11 @@ from tests.conftest import Service
 from tests.hosting.api_clients import ServiceClients, open_clients
 from tests.hosting.repository_helpers import WRITE, let_in, make_people, make_repository
 
-__all__ = ["AT", "IssueSite"]
+__all__ = ["AT", "HOSTILE_TEXT", "IssueSite", "listed_titles"]
 
 AT = "/ada/ship"
+# Markup, a character that reverses the text after it, and a word without a place to break it.
+HOSTILE_TEXT = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,12 @@ class IssueSite:
         place = self.secret if secret else self.ship
         wanted = NewIssue(title=title, body=body)
         return issues.open_issue(self.clients.database, place, self.people[author], wanted)
+
+
+def listed_titles(response: httpx.Response) -> list[str]:
+    """Return the titles in a page's list of issues or pull requests."""
+    assert response.status_code == 200, response.text
+    return re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', response.text)
 
 
 @pytest.fixture

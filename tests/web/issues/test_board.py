@@ -1,4 +1,4 @@
-"""The board of a repository's issues."""
+"""The issue board of a repository."""
 
 import re
 from urllib.parse import urlencode
@@ -64,7 +64,7 @@ def read_issue(site: IssueSite, number: int) -> Issue:
 
 
 def test_a_board_has_a_column_for_each_open_milestone(site: IssueSite) -> None:
-    """The same filters as those of the list narrow all columns; a closed milestone has none."""
+    """The filters of the issue list apply to all columns, and a closed milestone has no column."""
     database, ship, people = site.clients.database, site.ship, site.people
     for title in ("Gauge", "Lantern", "Rope", EVIL, "Done"):
         site.issue(title)
@@ -99,7 +99,7 @@ def test_a_board_has_a_column_for_each_open_milestone(site: IssueSite) -> None:
 
 
 def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(site: IssueSite) -> None:
-    """The first column has what has none of them, and the list it links to has the same."""
+    """The first column has the issues with none of the labels, and the issue list can be filtered the same way."""
     for title in ("Gauge", "Lantern", "Rope"):
         site.issue(title)
     browser = site.browser()
@@ -131,7 +131,7 @@ def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(site:
 def test_a_column_is_bounded_and_the_queries_do_not_grow_with_the_cards(
     site: IssueSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The list has all of its issues; columns beyond a dozen are counted."""
+    """A column has at most 20 cards and a link to the list; columns beyond the limit are counted."""
     database, ship, ada = site.clients.database, site.ship, site.people["ada"]
     season = milestone(site, "Season")
     site.issue("First")
@@ -169,7 +169,7 @@ def test_a_column_is_bounded_and_the_queries_do_not_grow_with_the_cards(
 
 
 def test_a_card_is_moved_to_a_milestone(site: IssueSite) -> None:
-    """By whoever may write; if it is not where it was any more, the board says so and shows where it is."""
+    """A move from a column where the card no longer is has status 409 and shows where the card is now."""
     site.issue("Gauge")
     season, winter = milestone(site, "Season"), milestone(site, "Winter")
     bob = site.browser("bob")
@@ -220,7 +220,7 @@ def test_a_card_is_moved_to_a_label(site: IssueSite) -> None:
 
 
 def test_only_writers_move_cards(site: IssueSite) -> None:
-    """Others see no forms; a private repository is not there, and an archived one is not changed."""
+    """Others see no forms; a private board is not found, and cards of an archived repository cannot be moved."""
     site.issue("Gauge", author="eve")
     season = milestone(site, "Season")
     assert "Move to" in site.browser("bob").get(BOARD).text

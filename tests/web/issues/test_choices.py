@@ -1,4 +1,4 @@
-"""What forms offer, and what they send back."""
+"""Choices and submitted values of issue forms."""
 
 from datetime import UTC, datetime
 
@@ -11,12 +11,12 @@ from tests.web.issues.conftest import AT, IssueSite
 
 
 def test_numbers_are_parsed_and_other_values_are_ignored() -> None:
-    """Also what only looks like one."""
+    """Only ASCII digits of a number in range are an id; leading zeros are allowed."""
     assert as_ids(["3", "", "x", "-1", "٣", "9" * 40, "007"]) == [3, 7]
 
 
 def test_a_day_ends_with_its_last_second() -> None:
-    """In UTC; an empty field names none."""
+    """The due time is the last second of the day in UTC; an empty field has none, and other text is invalid."""
     assert end_of_day(" 2027-02-03 ", "DueDate") == datetime(2027, 2, 3, 23, 59, 59, tzinfo=UTC)
     assert end_of_day(" ", "DueDate") is None
     with pytest.raises(InvalidField) as excinfo:
@@ -25,7 +25,7 @@ def test_a_day_ends_with_its_last_second() -> None:
 
 
 def test_writers_can_choose_labels_people_and_milestones(site: IssueSite) -> None:
-    """But not labels that are archived, nor people who may not write."""
+    """Archived labels and users without write access are not offered."""
     database, ship = site.clients.database, site.ship
     add_label(database, ship, "bug", "ff0000")
     old = add_label(database, ship, "outdated", "00ff00")

@@ -1,4 +1,4 @@
-"""Comments in a browser."""
+"""The comment forms of issues."""
 
 from holdfast.hosting.store import comments, issues
 from holdfast.web.issues.issue_page import ENTRIES
@@ -8,7 +8,7 @@ ONE = f"{AT}/issues/1"
 
 
 def test_a_reader_comments_and_the_author_closes(site: IssueSite) -> None:
-    """What is said shows at its own place; with a comment or without, an author may close and reopen."""
+    """The author closes and reopens with a comment or without; an empty comment is refused."""
     site.issue("Gauge", author="eve")
     eve = site.browser("eve")
     response = eve.post(f"{ONE}/comments", data={"body": "**Still** stuck"})
@@ -31,7 +31,7 @@ def test_a_reader_comments_and_the_author_closes(site: IssueSite) -> None:
 
 
 def test_a_comment_is_found_on_its_page(site: IssueSite) -> None:
-    """Also far down a long timeline."""
+    """Adding or editing a comment redirects to the page of the timeline that contains it."""
     gauge = site.issue("Gauge")
     for _ in range(ENTRIES):
         comments.add_comment(site.clients.database, site.ship, gauge, site.people["ada"], "again")
@@ -45,7 +45,7 @@ def test_a_comment_is_found_on_its_page(site: IssueSite) -> None:
 
 
 def test_a_locked_issue_is_for_writers(site: IssueSite) -> None:
-    """Others are told so, and keep what they typed."""
+    """A reader sees that the conversation is locked and cannot comment, and a writer can."""
     gauge = site.issue("Gauge")
     issues.lock_issue(site.clients.database, site.ship, gauge, site.people["ada"], "")
     eve = site.browser("eve")
@@ -59,7 +59,7 @@ def test_a_locked_issue_is_for_writers(site: IssueSite) -> None:
 
 
 def test_authors_and_writers_change_and_delete_comments(site: IssueSite) -> None:
-    """Everybody else only reads them, each on a page of its own."""
+    """Other users get status 403, and the comment of another issue is not found."""
     gauge = site.issue("Gauge")
     site.issue("Lantern")
     database, ship = site.clients.database, site.ship

@@ -1,12 +1,11 @@
-"""Dependencies added and removed in a browser."""
+"""The forms that add and remove dependencies."""
 
 import pytest
 
 from holdfast.hosting.services.dependencies import IssueReference
 from holdfast.web.issues.dependency_forms import parse_reference
 from tests.hosting.dependency_helpers import edges, relate
-from tests.web.issues.conftest import AT, IssueSite
-from tests.web.issues.test_issue_list import titles
+from tests.web.issues.conftest import AT, IssueSite, listed_titles
 
 ONE = f"{AT}/issues/1"
 ADD = f"{ONE}/dependencies"
@@ -28,12 +27,12 @@ ADD = f"{ONE}/dependencies"
     ],
 )
 def test_issues_are_named_in_every_usual_way(text: str, expected: IssueReference | None) -> None:
-    """And words are words."""
+    """A number, a full name and a URL refer to an issue; other text does not."""
     assert parse_reference(text) == expected
 
 
 def test_a_writer_adds_and_removes_on_both_sides(site: IssueSite) -> None:
-    """By number, by full name, and by words with a choice."""
+    """An issue is named by its number or its full name; other words lead to a choice of matching issues."""
     for title in ("Gauge", "Lantern of the pier", "Rope", "Lantern of the mole"):
         site.issue(title)
     bob = site.browser("bob")
@@ -50,7 +49,7 @@ def test_a_writer_adds_and_removes_on_both_sides(site: IssueSite) -> None:
     assert choice == f"{ONE}/dependencies/add?side=blocked-by&q=lantern"
     found_response = bob.get(choice)
     # The first one is related already.
-    assert titles(found_response) == ["Lantern of the mole"]
+    assert listed_titles(found_response) == ["Lantern of the mole"]
     assert 'value="ada/ship#4"' in found_response.text
     assert sent(ADD, "ada/ship#4") == f"{ONE}#dependencies"
     text = bob.get(ONE).text
@@ -62,12 +61,12 @@ def test_a_writer_adds_and_removes_on_both_sides(site: IssueSite) -> None:
     gone = bob.post(f"{ADD}/remove", data={"wanted": "2"})
     assert (gone.status_code, "was removed already" in gone.text) == (404, True)
     assert bob.post(f"{ADD}/remove", data={"wanted": "words"}).status_code == 422
-    assert titles(bob.get(f"{ADD}/add?q=nothing")) == []
+    assert listed_titles(bob.get(f"{ADD}/add?q=nothing")) == []
     assert "Search by title" in bob.get(f"{ADD}/add").text
 
 
 def test_errors_are_explained(site: IssueSite) -> None:
-    """Circles with the way around, and what cannot be seen like what is not there."""
+    """A cycle is shown with its path; an issue that cannot be read is refused like one that does not exist."""
     gauge, lantern, rope = (site.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     site.issue("Private matter", secret=True)
     relate(site.clients.database, [(lantern.id, gauge.id), (rope.id, lantern.id)])
@@ -83,12 +82,12 @@ def test_errors_are_explained(site: IssueSite) -> None:
     )
     assert hidden == missing
     assert "there is no such issue that you can read" in hidden
-    assert titles(bob.get(f"{ADD}/add?q=private")) == []
-    assert titles(site.browser("ada").get(f"{ADD}/add?q=private")) == ["Private matter"]
+    assert listed_titles(bob.get(f"{ADD}/add?q=private")) == []
+    assert listed_titles(site.browser("ada").get(f"{ADD}/add?q=private")) == ["Private matter"]
 
 
 def test_only_writers_change_dependencies(site: IssueSite) -> None:
-    """Nor where dependencies are switched off."""
+    """Readers and visitors cannot change them; where dependencies are disabled, nobody sees them."""
     gauge, lantern = site.issue("Gauge"), site.issue("Lantern")
     relate(site.clients.database, [(gauge.id, lantern.id)])
     eve = site.browser("eve")

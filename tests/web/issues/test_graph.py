@@ -1,4 +1,4 @@
-"""The page that draws dependencies."""
+"""The page of the dependency graph."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -6,8 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
-from tests.web.issues.conftest import AT, IssueSite
-from tests.web.issues.test_issue_list import HOSTILE
+from tests.web.issues.conftest import AT, HOSTILE_TEXT, IssueSite
 
 ONE = f"{AT}/issues/1/dependencies"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -21,8 +20,8 @@ def drawing(text: str) -> ET.Element:
 
 
 def test_the_graph_has_a_drawing_and_a_list(site: IssueSite) -> None:
-    """Nodes are links with their state in words and shape; one that cannot be seen is only that."""
-    gauge, lantern, hostile = (site.issue(title) for title in ("Gauge", "Lantern", HOSTILE))
+    """Nodes are links with their state in words and class, and a hidden issue has no title."""
+    gauge, lantern, hostile = (site.issue(title) for title in ("Gauge", "Lantern", HOSTILE_TEXT))
     secret = site.issue("Private matter", secret=True)
     site.browser("ada").post(f"{AT}/issues/2/state", data={"state": "closed"})
     relate(site.clients.database, [(gauge.id, lantern.id), (gauge.id, secret.id), (hostile.id, gauge.id)])
@@ -46,7 +45,7 @@ def test_the_graph_has_a_drawing_and_a_list(site: IssueSite) -> None:
 
 
 def test_a_hundred_issues_fit_on_a_page(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All are drawn, by few queries, and no box lies on another."""
+    """All issues are drawn without overlapping, with at most 15 queries and below 200 kB."""
     database = site.clients.database
     issues = open_many(database, site.ship, site.people["ada"], 100)
     relate(database, [(issues[number].id, issues[(number - 1) // 2].id) for number in range(1, 100)])
@@ -70,7 +69,7 @@ def test_a_hundred_issues_fit_on_a_page(site: IssueSite, monkeypatch: pytest.Mon
 
 
 def test_of_a_very_large_graph_a_part_is_drawn(site: IssueSite) -> None:
-    """And the page says so, and stays small."""
+    """The page says how many issues are not shown, and stays small."""
     database = site.clients.database
     issues = open_many(database, site.ship, site.people["ada"], 150)
     relate(database, [(issues[0].id, item.id) for item in issues[1:]])
@@ -82,7 +81,7 @@ def test_of_a_very_large_graph_a_part_is_drawn(site: IssueSite) -> None:
 
 
 def test_an_issue_without_dependencies_has_no_drawing(site: IssueSite) -> None:
-    """But a way to change that, and one that cannot be seen has no page."""
+    """The page says that there are none; an issue that cannot be read or does not exist has no page."""
     site.issue("Gauge")
     site.issue("Private matter", secret=True)
     browser = site.browser("eve")

@@ -1,4 +1,4 @@
-"""Places for the nodes of a graph."""
+"""The layout of the dependency graph."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ SIZE, HELPER = 60.0, 10.0
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[int, list[Edge]]:
-    """Draw a graph without circles."""
+    """Draw a graph without cycles."""
     count = draw(st.integers(1, 25))
     pairs = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
     edges = {(min(pair), max(pair)) for pair in draw(st.lists(pairs, max_size=60)) if pair[0] != pair[1]}
@@ -23,7 +23,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, list[Edge]]:
 @settings(max_examples=60)
 @given(graphs())
 def test_lines_run_to_the_right_and_nothing_overlaps(graph: tuple[int, list[Edge]]) -> None:
-    """Every node has a place, every line begins and ends at its nodes and goes on column by column."""
+    """Every edge runs column by column from its first node to its second, and nodes do not overlap."""
     count, edges = graph
     layout = compute_layout(count, edges, size=SIZE, helper_size=HELPER)
     assert len(layout.columns) == len(layout.heights) == count
@@ -42,21 +42,21 @@ def test_lines_run_to_the_right_and_nothing_overlaps(graph: tuple[int, list[Edge
 
 
 def test_lines_that_can_be_drawn_without_crossing_are() -> None:
-    """Four pairs given in the worst order."""
+    """Four pairs of nodes in the worst order are connected by straight lines."""
     layout = compute_layout(8, [(0, 7), (1, 6), (2, 5), (3, 4)], size=SIZE, helper_size=HELPER)
     for one, other in layout.lines:
         assert layout.heights[one] == layout.heights[other]
 
 
 def test_a_blocker_is_placed_close_to_the_issue_it_blocks() -> None:
-    """Not at the far left, where everything without a blocker could stand."""
+    """A blocker without blockers is in the column just before its issue, not in the first one."""
     layout = compute_layout(5, [(0, 1), (1, 2), (2, 3), (4, 3)], size=SIZE, helper_size=HELPER)
     assert layout.columns == [0, 1, 2, 3, 2]
 
 
 @pytest.mark.parametrize("step", [1, 7])
 def test_a_graph_too_dense_for_virtual_nodes_is_laid_out(step: int) -> None:
-    """Its long lines run straight."""
+    """Its long edges are drawn as straight lines without virtual nodes."""
     count = 130
     edges = [(item, other) for item in range(count) for other in range(item + 1, count, step)]
     assert sum(other - item for item, other in edges) > MOST_HELPERS
@@ -66,13 +66,13 @@ def test_a_graph_too_dense_for_virtual_nodes_is_laid_out(step: int) -> None:
 
 
 def test_an_empty_graph_has_no_height() -> None:
-    """Nor anything else."""
+    """The layout of a graph without nodes has height 0."""
     assert compute_layout(0, [], size=SIZE, helper_size=HELPER).height == 0
 
 
 @given(st.lists(st.tuples(st.floats(-1e4, 1e4), st.floats(1, 100)), max_size=20))
 def test_spreading_keeps_order_and_distance(items: list[tuple[float, float]]) -> None:
-    """And leaves what fits where it wants to be."""
+    """Boxes keep their order without overlapping, and boxes that do not overlap are not moved."""
     wanted, sizes = [item for item, _ in items], [size for _, size in items]
     heights = remove_overlaps(wanted, sizes)
     for (before, one), (after, other) in pairwise(zip(heights, sizes, strict=True)):

@@ -1,4 +1,4 @@
-"""The drawing of a dependency graph."""
+"""The dependency graph as SVG."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def graph(nodes: list[DependencyNode], *edges: tuple[int, int]) -> DependencyGra
 
 
 def test_blockers_stand_to_the_left() -> None:
-    """And lines run from them to what they block."""
+    """A blocker is drawn left of the issue it blocks, and lines run from blocker to blocked issue."""
     drawing = draw_graph(graph([node(0), node(1, 1), node(2, -1)], (0, 1), (2, 0)), "ada/ship")
     here, blocker, blocked = drawing.boxes
     assert blocker.x < here.x < blocked.x
@@ -47,7 +47,7 @@ def test_blockers_stand_to_the_left() -> None:
 
 
 def test_every_box_says_what_it_is() -> None:
-    """Also in words: the name as short as it can be, the state, and of a hidden issue nothing."""
+    """A box has the shortest name, the state and the path of its issue, and nothing of a hidden issue."""
     others = [
         node(1, 1, state="closed"),
         node(2, 1, repository="bob/tools", is_pull=False),
@@ -64,7 +64,7 @@ def test_every_box_says_what_it_is() -> None:
 
 
 def test_of_a_large_graph_the_nearest_part_is_drawn() -> None:
-    """And how much is left out is known."""
+    """The numbers of nodes and lines are limited, and those left out are counted."""
     count = MOST_NODES + 30
     star = draw_graph(
         graph([node(key, min(key, 1)) for key in range(count)], *[(0, key) for key in range(1, count)]), ""
@@ -78,12 +78,12 @@ def test_of_a_large_graph_the_nearest_part_is_drawn() -> None:
 
 @pytest.mark.parametrize("text", ["word " * 40, "W" * 100, "潮" * 50, "a" * 300, "e\u0301" * 300, "\u202e" * 300])
 def test_long_titles_are_cut(text: str) -> None:
-    """To what there is room for."""
+    """A long title ends with an ellipsis and fits the width of its box."""
     title = shortened(text)
     assert title.endswith("…")
     assert sum(map(letter_width, title[:-1])) <= FOR_WORDS
 
 
 def test_short_titles_stay() -> None:
-    """With one space where there were several."""
+    """A short title is kept, with runs of whitespace collapsed to one space."""
     assert shortened("  The  gauge\nis stuck ") == "The gauge is stuck"

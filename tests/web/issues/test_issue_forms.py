@@ -1,4 +1,4 @@
-"""Changes to an issue in a browser."""
+"""The forms that change an issue."""
 
 from urllib.parse import urlencode
 
@@ -15,7 +15,7 @@ ONE = f"{AT}/issues/1"
 
 
 def test_a_writer_changes_every_field(site: IssueSite) -> None:
-    """And each change shows, and can be taken back."""
+    """Each field can be set and cleared again, and an invalid assignee or date is refused."""
     database, ship = site.clients.database, site.ship
     gauge = site.issue("Gauge", author="eve")
     bug = add_label(database, ship, "bug", "ff0000")
@@ -60,7 +60,7 @@ def test_a_writer_changes_every_field(site: IssueSite) -> None:
 
 @pytest.mark.parametrize("part", ["labels", "assignees", "assign-me", "milestone", "deadline", "lock", "delete"])
 def test_other_users_change_no_field(site: IssueSite, part: str) -> None:
-    """Also the author of an issue who may not write."""
+    """The author without write access gets status 403, and a visitor is redirected to log in."""
     site.issue("Gauge", author="eve")
     site.issue("Private matter", secret=True)
     data = {"milestone": "0", "locked": "true"}
@@ -74,7 +74,7 @@ def test_other_users_change_no_field(site: IssueSite, part: str) -> None:
 
 
 def test_closing_a_blocked_issue_is_refused_with_an_explanation(site: IssueSite) -> None:
-    """With links to what has to be closed first; a comment that came along is kept."""
+    """The alert links to the open blockers, and the text of a comment in the same form is kept."""
     gauge, lantern, rope = (site.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     hidden = site.issue("Private matter", secret=True)
     relate(site.clients.database, [(gauge.id, item.id) for item in (lantern, rope, hidden)])
@@ -95,7 +95,7 @@ def test_closing_a_blocked_issue_is_refused_with_an_explanation(site: IssueSite)
 
 
 def test_the_author_edits_title_and_text(site: IssueSite) -> None:
-    """With a preview, and nothing lost when it is refused."""
+    """The form has a preview and keeps the typed text when it is refused; other users may not edit."""
     site.issue("Gauge", "old", author="eve")
     eve = site.browser("eve")
     assert "old</textarea>" in eve.get(f"{ONE}/edit").text
@@ -117,7 +117,7 @@ def test_the_author_edits_title_and_text(site: IssueSite) -> None:
 
 
 def test_concurrent_edits_do_not_overwrite_each_other(site: IssueSite) -> None:
-    """Who comes second sees the other's words and decides."""
+    """The second edit has status 409, shows both texts, and can be sent again with the new version."""
     site.issue("Gauge", "first")
     ada, bob = site.browser("ada"), site.browser("bob")
     version = ada.get(f"{ONE}/edit").text.partition('name="version" value="')[2].partition('"')[0]
@@ -131,7 +131,7 @@ def test_concurrent_edits_do_not_overwrite_each_other(site: IssueSite) -> None:
 
 
 def test_administrators_delete_issues(site: IssueSite) -> None:
-    """For good."""
+    """A deleted issue is not found any more, and a writer may not delete one."""
     site.issue("Gauge")
     assert site.browser("bob").post(f"{ONE}/delete").status_code == 403
     response = site.browser("ada").post(f"{ONE}/delete")
@@ -140,7 +140,7 @@ def test_administrators_delete_issues(site: IssueSite) -> None:
 
 
 def test_users_subscribe_to_an_issue_and_unsubscribe(site: IssueSite) -> None:
-    """Who takes part is subscribed without having chosen; visitors are not asked."""
+    """The author is subscribed from the start, and visitors see no subscription form."""
     site.issue("Gauge")
     eve = site.browser("eve")
     page = eve.get(f"{AT}/issues/1").text

@@ -1,27 +1,16 @@
-"""The list of a repository's issues."""
+"""The issue list of a repository."""
 
-import re
-
-import httpx
 import pytest
 
 from holdfast.hosting.store import assignees, issue_labels, issues, labels, milestones
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.web.issues.issue_list import IssueFilter, IssuesQuery, parse_filter
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
-from tests.web.issues.conftest import AT, IssueSite
-
-HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
-
-
-def titles(response: httpx.Response) -> list[str]:
-    """Return the titles in a list."""
-    assert response.status_code == 200, response.text
-    return re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', response.text)
+from tests.web.issues.conftest import AT, HOSTILE_TEXT, IssueSite, listed_titles
 
 
 def test_filters_limit_the_list_and_links_remove_them(site: IssueSite) -> None:
-    """By state, words, label, milestone, people, kind and whether something can be begun."""
+    """Query parameters and qualifiers in the search field filter alike, and invalid values are ignored."""
     database, ship, people = site.clients.database, site.ship, site.people
     for title in ("Gauge", "Lantern", "Rope", "Done"):
         site.issue(title, "about the gauge" if title == "Rope" else "", author="eve" if title == "Rope" else "ada")
@@ -74,12 +63,12 @@ def test_filters_limit_the_list_and_links_remove_them(site: IssueSite) -> None:
             "Gauge",
         ],
     }.items():
-        assert titles(browser.get(f"{AT}/issues{query}")) == expected, query
+        assert listed_titles(browser.get(f"{AT}/issues{query}")) == expected, query
 
-    assert titles(browser.get(f"{AT}/pulls")) == ["Pull"]
+    assert listed_titles(browser.get(f"{AT}/pulls")) == ["Pull"]
     assert browser.get(f"{AT}/issues?q=is:pr is:open").headers["location"] == f"{AT}/pulls?"
     assert browser.get(f"{AT}/pulls?q=is:issue is:closed").headers["location"] == f"{AT}/issues?state=closed"
-    assert titles(site.browser("eve").get(f"{AT}/issues?q=author:@me")) == ["Rope"]
+    assert listed_titles(site.browser("eve").get(f"{AT}/issues?q=author:@me")) == ["Rope"]
     # Menus write into the field, and so do links.
     text = browser.get(f"{AT}/issues?label={bug.id}&milestone={season.id}&assignee=none&ready=true").text
     written = "is:issue is:open label:&#34;bug, bad&#34; milestone:Season no:assignee blocked:no"
@@ -99,19 +88,19 @@ def test_filters_limit_the_list_and_links_remove_them(site: IssueSite) -> None:
 
 
 def test_listing_issues_requires_read_access(site: IssueSite) -> None:
-    """A private repository is not there, and a hostile title is only words."""
+    """The list of a private repository is not found, and a hostile title is escaped."""
     site.issue("Private matter", secret=True)
-    site.issue(HOSTILE)
+    site.issue(HOSTILE_TEXT)
     for name in (None, "eve", "bob"):
         assert site.browser(name).get("/ada/secret/issues").status_code == 404
-    assert titles(site.browser("ada").get("/ada/secret/issues")) == ["Private matter"]
+    assert listed_titles(site.browser("ada").get("/ada/secret/issues")) == ["Private matter"]
     text = site.browser().get(f"{AT}/issues").text
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(&#34;1&#34;)" in text
 
 
 def test_a_long_list_is_one_small_page_and_few_queries(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many issues there are."""
+    """The number of queries does not depend on the number of issues."""
     database = site.clients.database
     browser = site.browser("ada")
 
@@ -125,19 +114,19 @@ def test_a_long_list_is_one_small_page_and_few_queries(site: IssueSite, monkeypa
     open_many(database, site.ship, site.people["ada"], 58)
     assert queries() == few <= 15
     response = browser.get(f"{AT}/issues")
-    assert len(titles(response)) == 25
+    assert len(listed_titles(response)) == 25
     assert "Page 1 of 3" in response.text
     assert len(response.content) < 200_000
     assert 'href="?page=2"' in response.text
 
 
 def test_an_empty_list_says_what_to_do(site: IssueSite) -> None:
-    """Until there is an issue."""
+    """The page of a repository without issues offers to open one."""
     assert "Open an issue" in site.browser().get(f"{AT}/issues").text
 
 
 def test_links_keep_everything_else() -> None:
-    """And leave out what is usual."""
+    """A link changes one filter, keeps the others, and leaves out defaults."""
     wish = IssueFilter(q="a&b", label=(3, 4), sort="oldest")
     assert wish.link(state="closed") == "?state=closed&q=a%26b&label=3&label=4&sort=oldest"
     assert wish.without_label(3) == "?q=a%26b&label=4&sort=oldest"

@@ -9,12 +9,11 @@ from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.web.issues.issue_page import ENTRIES
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
-from tests.web.issues.conftest import AT, IssueSite
-from tests.web.issues.test_issue_list import HOSTILE
+from tests.web.issues.conftest import AT, HOSTILE_TEXT, IssueSite
 
 
 def test_people_see_the_controls_they_may_use(site: IssueSite) -> None:
-    """Writers all of them, authors the words and the state, readers the comment, nobody known a way to log in."""
+    """Writers see all, authors the text and the state, readers the comment form, and visitors a link to log in."""
     site.issue("Gauge", "It is **stuck**, see #1.", author="eve")
     site.issue("Lantern")
     controls = {
@@ -45,7 +44,7 @@ def test_people_see_the_controls_they_may_use(site: IssueSite) -> None:
 
 
 def test_missing_and_unreadable_issues_are_not_found(site: IssueSite) -> None:
-    """With the same page."""
+    """Both get the same page, so that nobody learns of a private issue."""
     site.issue("Private matter", secret=True)
     stranger = site.browser("eve")
     for path in ("/ada/secret/issues/1", f"{AT}/issues/1", f"{AT}/issues/x", f"{AT}/issues/-1", f"{AT}/pulls/1"):
@@ -55,12 +54,12 @@ def test_missing_and_unreadable_issues_are_not_found(site: IssueSite) -> None:
 
 
 def test_the_sidebar_shows_every_field(site: IssueSite) -> None:
-    """Labels, people, milestone, date and both sides of its dependencies, hidden ones as hidden."""
+    """The page has labels, assignees, milestone, due date and dependencies, without titles of hidden issues."""
     database, ship, people = site.clients.database, site.ship, site.people
     gauge, lantern, rope = (site.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     secret = site.issue("Private matter", secret=True)
     relate(database, [(gauge.id, lantern.id), (gauge.id, secret.id), (rope.id, gauge.id), (secret.id, rope.id)])
-    bug = labels.add_label(database, ship, HOSTILE, "00ff00")
+    bug = labels.add_label(database, ship, HOSTILE_TEXT, "00ff00")
     issue_labels.add_labels(database, ship, gauge, people["ada"], (bug,))
     assignees.add_assignees(database, ship, gauge, people["ada"], (people["bob"],))
     season = milestones.add_milestone(database, ship, people["ada"], "Season <b>")
@@ -86,7 +85,7 @@ def test_the_sidebar_shows_every_field(site: IssueSite) -> None:
 
 
 def test_a_pull_request_is_marked(site: IssueSite) -> None:
-    """And has an address of its own, to which that of an issue leads."""
+    """The URL of an issue redirects to that of the pull request with its number, and the reverse."""
     new = NewIssue(title="Pull", branches=Branches("fix<", "main"))
     issues.open_issue(site.clients.database, site.ship, site.people["ada"], new)
     browser = site.browser()
@@ -99,7 +98,7 @@ def test_a_pull_request_is_marked(site: IssueSite) -> None:
 
 
 def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(site: IssueSite) -> None:
-    """Line comments are shown as comments."""
+    """Reviews, line comments, pushes and the merge commit are in the timeline."""
     database, ship, ada = site.clients.database, site.ship, site.people["ada"]
     issue = issues.open_issue(database, ship, ada, NewIssue(title="Pull", branches=Branches("fix", "main")))
     with issue_transaction(database, ship, ada) as change:
@@ -127,7 +126,7 @@ def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(site: IssueSite) 
 
 
 def test_a_long_timeline_has_pages_and_few_queries(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However much was said, and whatever."""
+    """The number of queries and the size of a page do not depend on the number and length of comments."""
     database, ship, people = site.clients.database, site.ship, site.people
     opened = open_many(database, ship, people["ada"], 40)
     gauge = issues.find_issue(database, ship, 1)
@@ -160,7 +159,7 @@ def test_a_long_timeline_has_pages_and_few_queries(site: IssueSite, monkeypatch:
 
 
 def test_a_comment_is_found_on_its_page_of_the_timeline(site: IssueSite) -> None:
-    """By its id alone, as links of notifications and mentions name it; anything else shows the first page."""
+    """The id of a comment redirects to its page; an unknown or invalid id shows the first page."""
     database, ship, people = site.clients.database, site.ship, site.people
     gauge, other = site.issue("Gauge"), site.issue("Chart")
     posted_comments = [
@@ -179,7 +178,7 @@ def test_a_comment_is_found_on_its_page_of_the_timeline(site: IssueSite) -> None
 
 
 def test_an_archived_repository_is_read_only(site: IssueSite) -> None:
-    """Its issues say so."""
+    """The page of an issue says so and has no form that changes it."""
     site.issue("Gauge")
     site.clients.admin.patch("/repos/ada/ship", json={"archived": True})
     browser = site.browser("ada")

@@ -1,24 +1,23 @@
-"""Labels in a browser."""
+"""The label pages."""
 
 import pytest
 
 from holdfast.hosting.store import labels
 from tests.hosting.dependency_helpers import counting_queries
 from tests.hosting.repository_helpers import make_organization, make_repository
-from tests.web.issues.conftest import AT, IssueSite
-from tests.web.issues.test_issue_list import HOSTILE
+from tests.web.issues.conftest import AT, HOSTILE_TEXT, IssueSite
 
 LABELS = f"{AT}/labels"
 
 
 def test_writers_make_change_and_delete_labels(site: IssueSite) -> None:
-    """Others see them."""
+    """Readers see the labels and cannot change them."""
     bob, eve = site.browser("bob"), site.browser("eve")
     assert "New label" in bob.get(LABELS).text
-    sent = {"name": HOSTILE, "color": "#0f0", "description": "a & b", "exclusive": "true"}
+    sent = {"name": HOSTILE_TEXT, "color": "#0f0", "description": "a & b", "exclusive": "true"}
     assert bob.post(LABELS, data=sent).headers["location"] == LABELS
     (label,), _ = labels.labels_of(site.clients.database, site.ship, skip=0, limit=9)
-    assert (label.name, label.color, label.is_exclusive) == (HOSTILE.strip(), "00ff00", True)
+    assert (label.name, label.color, label.is_exclusive) == (HOSTILE_TEXT.strip(), "00ff00", True)
     seen = eve.get(LABELS).text
     assert "New label" not in seen
     assert "<script>alert" not in seen
@@ -37,7 +36,7 @@ def test_writers_make_change_and_delete_labels(site: IssueSite) -> None:
 
 
 def test_many_labels_have_pages_and_few_queries(site: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of them small."""
+    """Every page is small and has 30 labels at most."""
     for number in range(35):
         labels.add_label(site.clients.database, site.ship, f"label {number:02}", "ffffff")
     browser = site.browser("bob")
@@ -50,7 +49,7 @@ def test_many_labels_have_pages_and_few_queries(site: IssueSite, monkeypatch: py
 
 
 def test_what_is_refused_stays_in_its_form(site: IssueSite) -> None:
-    """For a new label and for one that is there."""
+    """The form of a new label and that of an existing one keep what was typed."""
     bob = site.browser("bob")
     label = labels.add_label(site.clients.database, site.ship, "bug", "ff0000")
     for path in (LABELS, f"{LABELS}/{label.id}"):
@@ -62,7 +61,7 @@ def test_what_is_refused_stays_in_its_form(site: IssueSite) -> None:
 
 
 def test_labels_of_an_organization_are_shown_too(site: IssueSite) -> None:
-    """But changed elsewhere."""
+    """The labels of the organization have a list of their own on the page."""
     database = site.clients.database
     guild = make_organization(database, "guild", site.people["ada"])
     make_repository(database, guild, "boat")

@@ -1,18 +1,17 @@
-"""Milestones in a browser."""
+"""The milestone pages."""
 
 from holdfast.hosting.store import issues, milestones
 from holdfast.hosting.store.issues import NewIssue
-from tests.web.issues.conftest import AT, IssueSite
-from tests.web.issues.test_issue_list import HOSTILE
+from tests.web.issues.conftest import AT, HOSTILE_TEXT, IssueSite
 
 STEPS = f"{AT}/milestones"
 
 
 def test_writers_make_change_close_and_delete_milestones(site: IssueSite) -> None:
-    """Others see how far they have come."""
+    """Readers see the progress of a milestone and cannot change it."""
     database, ship = site.clients.database, site.ship
     bob, eve = site.browser("bob"), site.browser("eve")
-    sent = {"title": HOSTILE, "description": "the **first**", "due_on": "2027-02-03"}
+    sent = {"title": HOSTILE_TEXT, "description": "the **first**", "due_on": "2027-02-03"}
     assert bob.post(STEPS, data=sent).headers["location"] == STEPS
     (milestone,), _ = milestones.milestones_of(database, ship, is_closed=False, name="", skip=0, limit=9)
     for closed in (True, True, False):
@@ -42,7 +41,7 @@ def test_writers_make_change_close_and_delete_milestones(site: IssueSite) -> Non
 
 
 def test_what_is_refused_stays_in_its_form(site: IssueSite) -> None:
-    """For a new milestone and for one that is there."""
+    """The form of a new milestone and that of an existing one keep what was typed."""
     bob = site.browser("bob")
     milestone = milestones.add_milestone(site.clients.database, site.ship, site.people["ada"], "Season")
     for path in (STEPS, f"{STEPS}/{milestone.id}"):

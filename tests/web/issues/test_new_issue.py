@@ -1,4 +1,4 @@
-"""Opening an issue in a browser."""
+"""The form of a new issue."""
 
 from holdfast.hosting.store import issues
 from holdfast.hosting.store.issue_relations import issue_parts
@@ -10,7 +10,7 @@ NEW = f"{AT}/issues/new"
 
 
 def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(site: IssueSite) -> None:
-    """What only writers see is left out for others, whatever they send."""
+    """Labels, assignees, milestone and due date sent by a reader are ignored."""
     database, ship = site.clients.database, site.ship
     bug = add_label(database, ship, "bug", "ff0000")
     season = add_milestone(database, ship, site.people["ada"], "Season")
@@ -37,7 +37,7 @@ def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(site: IssueSite) 
 
 
 def test_a_refused_form_keeps_the_typed_text(site: IssueSite) -> None:
-    """When it is refused, and when it is looked at first."""
+    """A refused form and a preview keep the title and the text, and create no issue."""
     browser = site.browser("bob")
     refused = browser.post(NEW, data={"title": " ", "body": "Long <text>"})
     assert refused.status_code == 422
@@ -56,7 +56,7 @@ def test_a_refused_form_keeps_the_typed_text(site: IssueSite) -> None:
 
 
 def test_opening_an_issue_requires_read_access(site: IssueSite) -> None:
-    """Nobody known is asked to log in first, and a private repository is not there."""
+    """Visitors log in first, an unreadable repository is not found, and cross-site forms are refused."""
     assert site.browser().get(NEW).headers["location"].startswith("/login?next=")
     assert site.browser().post(NEW, data={"title": "x"}).status_code == 303
     assert site.browser("eve").post("/ada/secret/issues/new", data={"title": "x"}).status_code == 404

@@ -1,4 +1,4 @@
-"""The other issue of a relation."""
+"""Related issues, hidden from users who may not read them."""
 
 from holdfast.hosting.store.visible_issues import VisibleIssue
 from holdfast.web.issues.related import RelatedIssue, related_issue
@@ -6,7 +6,7 @@ from tests.web.issues.conftest import AT, IssueSite
 
 
 def test_unreadable_issues_are_hidden(site: IssueSite) -> None:
-    """All of it, its name alone, or that it is there."""
+    """A readable issue has a link, a writer sees the title of an unreadable one, and others see nothing."""
     gauge, private = site.issue("Gauge"), site.issue("Private matter", secret=True)
     seen = related_issue(VisibleIssue(gauge, site.ship, is_readable=True), site.ship)
     assert (seen.path, seen.name, seen.title) == (f"{AT}/issues/1", "#1", "Gauge")

@@ -1,4 +1,4 @@
-"""The language of the search field of issue lists."""
+"""The query syntax of issue lists."""
 
 import pytest
 from hypothesis import given
@@ -27,13 +27,13 @@ SEARCHES = st.builds(
 
 @given(SEARCHES)
 def test_search_text_round_trips(search: IssueSearchText) -> None:
-    """Also names with spaces, quotes, colons and backslashes in them."""
+    """Any search is written as text that is parsed to the same search, with names quoted and escaped."""
     assert parse_search(write_search(search)) == search
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_a_search(text: str) -> None:
-    """Writing it again changes nothing."""
+    """Any text is parsed to a search that stays the same when it is written and parsed again."""
     once = parse_search(text)
     assert parse_search(write_search(once)) == once
 

@@ -1,4 +1,4 @@
-"""The timeline of an issue in sentences."""
+"""The timeline of an issue."""
 
 import re
 from dataclasses import asdict, replace
@@ -17,14 +17,14 @@ from tests.web.issues.conftest import AT, IssueSite
 
 
 def sentences(text: str) -> list[str]:
-    """Return what a page says happened, without the dates."""
+    """Return the text of the timeline events on a page, without the dates."""
     events = re.findall(r'class="event">(.*?)</li>', text, re.DOTALL)
     plain = [" ".join(re.sub(r"<title>.*?</title>|<[^>]+>", " ", event).split()) for event in events]
     return [re.sub(r" (?:just now|\d+ minutes? ago|\d+ \w+ \d{4})$", "", event) for event in plain]
 
 
 def test_every_event_is_a_sentence(site: IssueSite) -> None:
-    """In the order it happened, by whom, with labels changed at once in one."""
+    """Events are listed in order with their user, and labels changed together share one sentence."""
     database, ship = site.clients.database, site.ship
     bug, wish = (add_label(database, ship, name, "ffffff") for name in ("bug", "wish"))
     gone = add_label(database, ship, "gone", "ffffff")
@@ -92,7 +92,7 @@ def test_every_event_is_a_sentence(site: IssueSite) -> None:
 
 
 def test_a_closing_commit_is_linked(site: IssueSite) -> None:
-    """When it is of the same repository; of others nothing is told but that there is one."""
+    """A commit of the same repository is linked, and the id of one in another repository is not shown."""
     site.issue("Gauge")
     database, ship = site.clients.database, site.ship
     issue = find_issue(database, ship, 1)
@@ -115,7 +115,7 @@ def test_a_closing_commit_is_linked(site: IssueSite) -> None:
 
 
 def test_mentions_are_linked(site: IssueSite) -> None:
-    """With its state, its title and its number, also of another repository, if the viewer may read it."""
+    """A mention has the state, title and number of the issue, and is shown only to users who may read it."""
     database, people = site.clients.database, site.people
     add_commit(database, site.ship, "main", "fix", "side")
     api = site.clients.with_token(people["ada"])
@@ -150,7 +150,7 @@ def test_mentions_are_linked(site: IssueSite) -> None:
 
 
 def test_hidden_entries_leave_no_gap_on_a_page(site: IssueSite) -> None:
-    """Neither when a comment is looked for, nor on the last page."""
+    """Mentions that a user may not read do not count for the pages or for the place of a comment."""
     database, ship, ada = site.clients.database, site.ship, site.people["ada"]
     gauge = site.issue("Gauge")
     secret = site.issue("Private matter", secret=True)
@@ -172,7 +172,7 @@ def test_hidden_entries_leave_no_gap_on_a_page(site: IssueSite) -> None:
 
 
 def test_unreadable_issues_are_not_mentioned(site: IssueSite) -> None:
-    """Nor of one that is gone more than that."""
+    """A dependency on an unreadable or deleted issue is shown without its title."""
     site.issue("Gauge")
     site.issue("Private matter", secret=True)
     api = site.clients.with_token(site.people["ada"])
@@ -187,7 +187,7 @@ def test_unreadable_issues_are_not_mentioned(site: IssueSite) -> None:
 
 
 def test_the_total_size_of_texts_is_limited() -> None:
-    """The first ones are whole, and every one has at least its beginning."""
+    """Texts are complete until the limit, and every later text has at least its beginning."""
     budget = TextBudget(NOWHERE, left=1000)
     assert budget.show("*a*") == (Markup("<p><em>a</em></p>\n"), True)
     html, is_whole = budget.show("b" * 5000)

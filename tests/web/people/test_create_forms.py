@@ -1,10 +1,10 @@
-"""Making repositories and organizations in a browser."""
+"""The forms that create repositories and organizations."""
 
 from tests.web.organization_fixture import OrganizationFixture
 
 
 def test_a_repository_is_created_for_a_user_and_for_an_organization(guild: OrganizationFixture) -> None:
-    """With a README, or empty; the owners offered are those one may make repositories for."""
+    """The repository has a README or is empty, and only permitted owners are offered."""
     ada = guild.visit("ada")
     assert "<option>guild</option>" in ada.get("/-/new").text
     assert "guild" not in guild.visit("eve").get("/-/new").text
@@ -19,7 +19,7 @@ def test_a_repository_is_created_for_a_user_and_for_an_organization(guild: Organ
 
 
 def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) -> None:
-    """A name that is taken, none, a branch git would not take, and somebody else's place."""
+    """Names that are taken or invalid, an invalid branch and an owner without permission are refused."""
     ada = guild.visit("ada")
     for form, status in (
         ({"owner": "guild", "name": "ship"}, 409),
@@ -45,7 +45,7 @@ def test_a_refused_organization_name_is_not_called_a_user_name(guild: Organizati
 
 
 def test_an_organization_is_created_by_permitted_users(guild: OrganizationFixture) -> None:
-    """Others are told whom to ask."""
+    """A user without the permission sees a message instead of the form."""
     eve = guild.visit("eve")
     form = {"username": "league", "full_name": "The League", "visibility": "limited"}
     assert eve.post("/-/new-organization", data=form).headers["location"] == "/league"

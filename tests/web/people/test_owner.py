@@ -1,4 +1,4 @@
-"""The pages of people and organizations."""
+"""The profile pages of users and organizations."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 
 def test_visible_repositories_are_listed(guild: OrganizationFixture) -> None:
-    """The private one is there for those who were let in."""
+    """A private repository is listed for users who can read it only."""
     guild.api.post("/orgs/guild/repos", json={"name": "charts", "description": EVIL})
     for name, sees in (("eve", False), ("ben", True), ("ada", True), ("admin", True), (None, False)):
         text = guild.visit(name).get("/guild").text
@@ -22,7 +22,7 @@ def test_visible_repositories_are_listed(guild: OrganizationFixture) -> None:
 
 
 def test_people_and_teams_are_shown_to_members_only(guild: OrganizationFixture) -> None:
-    """Strangers see members who want to be seen, and no teams; members say whether they do."""
+    """Other users see no teams, and only members who made their membership public."""
     ada, eve = guild.visit("ada"), guild.visit("eve")
     assert "show=teams" in ada.get("/guild").text
     assert "Owners" in ada.get("/guild?show=teams").text
@@ -36,7 +36,7 @@ def test_people_and_teams_are_shown_to_members_only(guild: OrganizationFixture) 
 
 
 def test_an_email_address_is_shown_to_permitted_users_only(guild: OrganizationFixture) -> None:
-    """An address only to those who are logged in and may see it; one's own page can be edited."""
+    """The address is shown to logged-in users, unless the user hides it."""
     database = guild.clients.database
     eve = accounts.find_user(database, "eve")
     accounts.change_account(database, eve, full_name=EVIL, website="javascript:alert(1)", description="Tides")
@@ -51,7 +51,7 @@ def test_an_email_address_is_shown_to_permitted_users_only(guild: OrganizationFi
 
 
 def test_hidden_accounts_are_not_found(guild: OrganizationFixture) -> None:
-    """A private organization, a hidden person, nobody at all; an old name leads on."""
+    """A private organization and an unknown name are not found; an old name redirects those who may see it."""
     guild.api.patch("/orgs/guild", json={"visibility": "private"})
     assert guild.visit("eve").get("/guild").status_code == 404
     assert guild.visit("ada").get("/guild").status_code == 200
@@ -63,7 +63,7 @@ def test_hidden_accounts_are_not_found(guild: OrganizationFixture) -> None:
 
 
 def test_the_number_of_queries_is_bounded(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With repositories, people or teams."""
+    """The number of queries does not depend on the number of repositories, people and teams."""
     ada = guild.visit("ada")
     counts = []
     for _ in range(2):

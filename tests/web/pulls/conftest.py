@@ -1,4 +1,4 @@
-"""A repository with a branch to merge, and people: who owns it, who may write, and who may only read."""
+"""Fixtures: a repository with a branch to merge, its owner, a writer and a reader."""
 
 import base64
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class PullSite:
     api: dict[str, httpx.Client]
 
     def browser(self, name: str | None = None) -> httpx.Client:
-        """Open a browser that somebody is logged in with."""
+        """Return a browser client with a session of a user, or without a session."""
         return visitor(self.clients, name)
 
     def put(self, path: str, text: str, branch: str, *, new_branch: str = "", repo: str = "ada/tides") -> None:

@@ -1,10 +1,10 @@
-"""The tabs of a pull request: its commits and files."""
+"""The commits and files tabs of a pull request."""
 
 from tests.web.pulls.conftest import AT, PullSite
 
 
 def test_the_tabs_show_commits_and_files(site: PullSite) -> None:
-    """To everybody who may read the code; an issue has none."""
+    """Visitors see commits and files without the review form; the files of an issue are not found."""
     site.open_pull()
     site.api["ada"].post("/repos/ada/tides/issues", json={"title": "Leak"})
     for name in ("ada", None):

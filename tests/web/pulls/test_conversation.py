@@ -4,7 +4,7 @@ from tests.web.pulls.conftest import AT, PullSite
 
 
 def test_the_page_shows_the_pull_request_and_permitted_forms(site: PullSite) -> None:
-    """Writers merge, others only read; the address of the issue leads there."""
+    """Writers can merge, readers can comment, and the URL of the issue redirects to the pull request."""
     site.open_pull()
     assert site.browser().get(f"{AT}/issues/1").headers["location"] == f"{AT}/pulls/1"
     for name, merges, comments in (
@@ -26,7 +26,7 @@ def test_the_page_shows_the_pull_request_and_permitted_forms(site: PullSite) -> 
 
 
 def test_a_pull_request_is_closed_and_reopened(site: PullSite) -> None:
-    """By the same form as an issue."""
+    """The comment form of issues closes and reopens a pull request, and returns to its page."""
     site.open_pull()
     ada = site.browser("ada")
     closed = ada.post(f"{AT}/issues/1/comments", data={"then": "close"})
@@ -39,7 +39,7 @@ def test_a_pull_request_is_closed_and_reopened(site: PullSite) -> None:
 
 
 def test_an_archived_repository_shows_no_forms_of_pull_requests(site: PullSite) -> None:
-    """Neither to merge nor to review; what is sent is refused."""
+    """The pages have no forms to merge or review, and sent forms are refused with status 423."""
     site.open_pull()
     assert site.api["ada"].patch("/repos/ada/tides", json={"archived": True}).status_code == 200
     ada = site.browser("ada")

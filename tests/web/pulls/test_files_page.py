@@ -4,7 +4,7 @@ from tests.web.pulls.conftest import AT, TEXT, PullSite
 
 
 def test_a_line_is_commented_on_and_the_conversation_resolved(site: PullSite) -> None:
-    """The form opens in place, without a script."""
+    """The form opens at its line by a link, and writers resolve and reopen the conversation."""
     site.open_pull()
     bob, ada = site.browser("bob"), site.browser("ada")
     assert 'id="comment-form"' not in bob.get(f"{AT}/pulls/1/files").text
@@ -32,7 +32,7 @@ def test_a_line_is_commented_on_and_the_conversation_resolved(site: PullSite) ->
 
 
 def test_a_comment_on_a_line_that_is_gone_is_kept_as_outdated(site: PullSite) -> None:
-    """At the end of the page."""
+    """The comment is shown among the outdated conversations, and is marked in the conversation."""
     site.open_pull()
     bob = site.browser("bob")
     form = {"path": "a.txt", "side": "new", "line": "10", "body": "About ten"}
@@ -45,7 +45,7 @@ def test_a_comment_on_a_line_that_is_gone_is_kept_as_outdated(site: PullSite) ->
 
 
 def test_comments_stand_between_both_sides(site: PullSite) -> None:
-    """The split view has the same buttons, forms and conversations, and keeps itself."""
+    """The split view has the same buttons and conversations, and a sent form returns to it."""
     site.open_pull()
     bob = site.browser("bob")
     form = {"path": "a.txt", "side": "new", "line": "10", "body": "Say **10**", "view": "split", "spot": "l1-n10"}

@@ -4,7 +4,7 @@ from tests.web.pulls.conftest import AT, TEXT, PullSite
 
 
 def test_the_merge_box_lists_unmet_requirements(site: PullSite) -> None:
-    """Reviews and statuses of a protected branch; an administrator may merge without waiting, or schedule it."""
+    """Missing reviews and failed checks block the merge; an administrator can override or schedule it."""
     created = site.open_pull()
     rule = {
         "rule_name": "main",
@@ -49,7 +49,7 @@ def test_the_merge_box_lists_unmet_requirements(site: PullSite) -> None:
 
 
 def test_conflicts_are_named_with_the_commands(site: PullSite) -> None:
-    """And a branch that is behind can be updated."""
+    """Conflicting files and the commands to resolve them are shown, and an update of the branch is refused."""
     site.put("a.txt", TEXT.replace("line 10\n", "line X\n"), "main")
     site.open_pull()
     text = site.browser("bob").get(f"{AT}/pulls/1").text

@@ -4,7 +4,7 @@ from tests.web.pulls.conftest import AT, PullSite
 
 
 def test_a_pull_request_is_merged_and_its_branch_deleted(site: PullSite) -> None:
-    """What was pushed after the page was shown is not merged."""
+    """A form with another head than the current one has status 409."""
     created = site.open_pull()
     bob = site.browser("bob")
     form = {"style": "squash", "title": "Tide fixed", "head": "0" * 40, "offered": "true"}
@@ -25,8 +25,8 @@ def test_a_pull_request_is_merged_and_its_branch_deleted(site: PullSite) -> None
     assert "Delete branch" not in bob.get(f"{AT}/pulls/1").text
 
 
-def test_only_writers_merge_and_delete_branches(site: PullSite) -> None:
-    """Nor update the branch, nor change the draft state."""
+def test_only_writers_merge_and_change_a_pull_request(site: PullSite) -> None:
+    """A reader cannot merge, update the branch, change the draft state or request reviews."""
     created = site.open_pull()
     eve = site.browser("eve")
     form = {"style": "merge", "head": created["head"]["sha"]}
@@ -39,7 +39,7 @@ def test_only_writers_merge_and_delete_branches(site: PullSite) -> None:
 
 
 def test_a_branch_that_is_behind_is_updated(site: PullSite) -> None:
-    """By a merge of the base branch."""
+    """The update merges the base branch, and the pull request is no longer behind."""
     site.put("b.txt", "new", "main")
     site.open_pull()
     bob = site.browser("bob")
@@ -52,7 +52,7 @@ def test_a_branch_that_is_behind_is_updated(site: PullSite) -> None:
 
 
 def test_a_draft_becomes_ready(site: PullSite) -> None:
-    """Its title loses the prefix, and only then it can be merged."""
+    """The title loses its prefix, and only then the pull request can be merged."""
     site.open_pull(title="WIP: Fix the tide")
     ada = site.browser("ada")
     text = ada.get(f"{AT}/pulls/1").text
@@ -68,7 +68,7 @@ def test_a_draft_becomes_ready(site: PullSite) -> None:
 
 
 def test_a_pull_request_becomes_a_draft_and_gets_another_base(site: PullSite) -> None:
-    """Writers change the base; a branch that is not there is refused."""
+    """Only writers change the base branch, and one that does not exist is refused."""
     site.open_pull()
     site.api["ada"].post("/repos/ada/tides/branches", json={"new_branch_name": "stable"})
     bob = site.browser("bob")

@@ -4,7 +4,7 @@ from tests.web.pulls.conftest import AT, PullSite
 
 
 def test_a_pull_request_is_opened_from_a_comparison(site: PullSite) -> None:
-    """Title and description are those of the only commit; a second one is not opened."""
+    """The title is that of the only commit, and a second pull request of the same branches is refused."""
     ada = site.browser("ada")
     text = ada.get(f"{AT}/compare/main...fix").text
     assert 'value="Write a.txt"' in text
@@ -28,7 +28,7 @@ def test_a_pull_request_is_opened_from_a_comparison(site: PullSite) -> None:
 
 
 def test_a_pull_request_is_opened_from_a_fork(site: PullSite) -> None:
-    """By somebody who may only read; a branch of a private fork is not shown."""
+    """A reader opens one from a public fork; branches of a private fork are neither compared nor linked."""
     assert site.api["eve"].post("/repos/ada/tides/forks", json={}).status_code == 202
     body = {"content": "bmV3", "message": "Add b", "branch": "main", "new_branch": "topic"}
     assert site.api["eve"].post("/repos/eve/tides/contents/b.txt", json=body).status_code == 201
@@ -53,7 +53,7 @@ def test_a_pull_request_is_opened_from_a_fork(site: PullSite) -> None:
 
 
 def test_a_recent_push_is_offered_on_the_first_page(site: PullSite) -> None:
-    """To who pushed it, until there is a pull request."""
+    """The offer is shown only to the user who pushed, until the pull request exists."""
     text = site.browser("ada").get(AT).text
     assert f'href="{AT}/compare/main...fix">Compare &amp; pull request' in text
     for name in ("bob", None):
@@ -63,7 +63,7 @@ def test_a_recent_push_is_offered_on_the_first_page(site: PullSite) -> None:
 
 
 def test_pull_requests_have_a_list_of_their_own(site: PullSite) -> None:
-    """With the filters of issues; the list of issues has issues only, unless both are asked for."""
+    """The list of issues has no pull requests unless both types are requested."""
     site.open_pull()
     site.api["ada"].post("/repos/ada/tides/issues", json={"title": "Leak"})
     browser = site.browser()

@@ -7,7 +7,7 @@ BACK = {"back": "files"}
 
 
 def test_a_pending_review_is_visible_to_its_author_only(site: PullSite) -> None:
-    """Until it is submitted with a decision; it can be discarded."""
+    """Others see the comments once the review is submitted; a pending review can be discarded."""
     site.open_pull()
     bob, ada = site.browser("bob"), site.browser("ada")
     form = {"path": "a.txt", "side": "old", "line": "10", "body": "Why?", "then": "review"}
@@ -31,7 +31,7 @@ def test_a_pending_review_is_visible_to_its_author_only(site: PullSite) -> None:
 
 
 def test_a_refused_review_keeps_the_typed_text(site: PullSite) -> None:
-    """Nobody approves their own pull request, and an empty remark says nothing."""
+    """The author cannot approve the pull request; empty comments and unknown events are refused."""
     site.open_pull()
     own = site.browser("ada").post(f"{AT}/pulls/1/reviews", data={"event": "APPROVED", "body": "I am sure"})
     assert own.status_code == 422
@@ -41,7 +41,7 @@ def test_a_refused_review_keeps_the_typed_text(site: PullSite) -> None:
 
 
 def test_a_suggestion_is_written_and_applied(site: PullSite) -> None:
-    """By those who may write to the branch; the one who suggested it is named in the commit."""
+    """Only writers of the branch apply a suggestion, and the commit names its author as co-author."""
     site.open_pull()
     bob, ada = site.browser("bob"), site.browser("ada")
     started = bob.get(f"{AT}/pulls/1/files", params={"path": "a.txt", "suggest": "n10", "view": "split"}).text
@@ -75,7 +75,7 @@ def test_a_suggestion_is_written_and_applied(site: PullSite) -> None:
 
 
 def test_a_suggestion_is_applied_in_the_conversation(site: PullSite) -> None:
-    """Whoever applies it there stays there."""
+    """Applying a suggestion from the conversation returns to the conversation."""
     site.open_pull()
     form = {"path": "a.txt", "side": "new", "line": "10", "body": "```suggestion\nline 10!\n```"}
     site.browser("bob").post(f"{AT}/pulls/1/comments", data=form)
@@ -87,7 +87,7 @@ def test_a_suggestion_is_applied_in_the_conversation(site: PullSite) -> None:
 
 
 def test_one_pending_comment_is_deleted(site: PullSite) -> None:
-    """Only by who wrote it, and only while it is pending."""
+    """The author deletes one pending comment and keeps the other; for another user it is not found."""
     site.open_pull()
     bob, ada = site.browser("bob"), site.browser("ada")
     form = {"path": "a.txt", "side": "new", "line": "10", "then": "review"}

@@ -1,4 +1,4 @@
-"""What the timeline of a pull request has besides that of an issue."""
+"""Timeline entries that only pull requests have."""
 
 from dataclasses import replace
 from typing import Any
@@ -48,7 +48,7 @@ def pull(scenario: Scenario) -> Issue:
 
 
 def test_the_last_lines_of_a_hunk_are_shown() -> None:
-    """Without its header; long lines are cut off."""
+    """The header of the hunk is left out, and long lines are truncated."""
     hunk = "@@ -1,5 +1,5 @@\n one\n two\n-three\n+3\n four\n\\ No newline at end of file"
     assert hunk_lines(hunk, 3) == [HunkLine("del", "three"), HunkLine("add", "3"), HunkLine("same", "four")]
     assert len(hunk_lines(hunk)) == 4
@@ -57,7 +57,7 @@ def test_the_last_lines_of_a_hunk_are_shown() -> None:
 
 
 def test_a_line_comment_is_where_its_line_is_now() -> None:
-    """One whose line is gone, or was not found, is outdated and stays where it was made."""
+    """A comment whose line is gone or unknown is outdated and keeps its first position."""
     moved = remark_of(PLACE, CurrentPosition("b.txt", 9, "d" * 40), None)
     assert (moved.path, moved.line, moved.is_outdated) == ("b.txt", 9, False)
     for position in (None, CurrentPosition("a.txt", 0, "c" * 40)):
@@ -81,14 +81,14 @@ def test_a_line_comment_is_where_its_line_is_now() -> None:
 def test_a_suggestion_is_offered_where_it_can_be_applied(
     pull: Issue, remark: dict[str, Any], issue: dict[str, Any], body: str, *, expected: bool
 ) -> None:
-    """Not where its line or the pull request is done with."""
+    """A comment that is outdated, resolved or on the old side, and a closed pull request, offer none."""
     created = replace(remark_of(PLACE, CurrentPosition("a.txt", 7, "c" * 40), None), **remark)
     comment = Comment(1, pull.id, "code", None, body, "{}", 0, 0)
     assert with_suggestion(created, comment, replace(pull, **issue)).has_suggestion is expected
 
 
 def test_reviews_and_line_comments_are_loaded_by_what_the_entries_name(scenario: Scenario, pull: Issue) -> None:
-    """With who resolved a conversation."""
+    """Only the reviews and comments that the entries refer to are loaded."""
     app, actor, target = scenario.caller(scenario.owner)
     head = pull.head_sha
     line = NewLineComment(
@@ -114,7 +114,7 @@ def test_reviews_and_line_comments_are_loaded_by_what_the_entries_name(scenario:
 
 
 def test_a_push_lists_its_last_commits_with_their_summaries(scenario: Scenario, pull: Issue) -> None:
-    """A commit that is gone has none, and an entry that cannot be read is left out."""
+    """At most ten commits are listed, a missing one has no summary, and an invalid entry is left out."""
     app, _, target = scenario.caller(scenario.owner)
     ids = [*(f"{number:040x}" for number in range(1, 12)), pull.head_sha]
     listed = ", ".join(f'"{item}"' for item in ids)

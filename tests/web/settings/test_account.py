@@ -1,4 +1,4 @@
-"""One's own account in a browser."""
+"""The account settings of a user."""
 
 from holdfast.hosting.store import accounts, sessions, tokens
 from holdfast.secret import Secret
@@ -15,7 +15,7 @@ def form(**changed: str) -> dict[str, str]:
 
 
 def test_a_profile_is_changed(guild: OrganizationFixture) -> None:
-    """What is wrong is said above what was typed, and hostile words are text."""
+    """Invalid values are refused with a message and stay in the form, and hostile names are escaped."""
     eve = guild.visit("eve")
     typed = {"full_name": EVIL, "email": "eve@elsewhere.example", "visibility": "limited", "hide_email": "on"}
     assert eve.post(PAGE, data=typed).headers["location"] == PAGE
@@ -40,7 +40,7 @@ def test_a_profile_is_changed(guild: OrganizationFixture) -> None:
 
 
 def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: OrganizationFixture) -> None:
-    """The browser that asks stays logged in."""
+    """The session that changes the password stays valid."""
     here, there = guild.visit("eve"), guild.visit("eve")
     for wrong, said in (
         ({"old": "a-wrong-password"}, "That is not your password."),
@@ -61,7 +61,7 @@ def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: Organiz
 
 
 def test_whoever_must_change_their_password_does_that_first(guild: OrganizationFixture) -> None:
-    """Every page leads there, and afterwards none does."""
+    """Every page redirects to the form until the password was changed."""
     database = guild.clients.database
     accounts.change_account(database, accounts.find_user(database, "eve"), must_change_password=True)
     eve = guild.visit("eve")
@@ -75,7 +75,7 @@ def test_whoever_must_change_their_password_does_that_first(guild: OrganizationF
 
 
 def test_a_disabled_account_has_no_access(guild: OrganizationFixture) -> None:
-    """Not even to the page that changes a password."""
+    """A disabled account gets status 403 even for the page that changes its password."""
     eve = guild.visit("eve")
     account = accounts.find_user(guild.clients.database, "eve")
     accounts.change_account(guild.clients.database, account, may_not_log_in=True, must_change_password=True)
@@ -83,12 +83,14 @@ def test_a_disabled_account_has_no_access(guild: OrganizationFixture) -> None:
 
 
 def test_tokens_and_impersonating_administrators_change_no_secrets(guild: OrganizationFixture) -> None:
-    """Nor does an administrator in somebody's place."""
+    """The pages and forms of secrets have status 403 for a token and for an administrator with `Sudo`."""
     eve = accounts.find_user(guild.clients.database, "eve")
     _, value = tokens.create_token(guild.clients.database, eve, "all", ("all",))
     token = {"Authorization": f"token {value.reveal()}"}
     admin = guild.visit("admin")
-    for path in ("password", "tokens", "sessions"):
-        assert guild.visit(None).get(f"{PAGE}/{path}", headers=token).status_code == 403
-        assert admin.get(f"{PAGE}/{path}", headers={"Sudo": "eve"}).status_code == 403
+    for client, headers in ((guild.visit(None), token), (admin, {"Sudo": "eve"})):
+        for path in ("password", "tokens", "sessions"):
+            assert client.get(f"{PAGE}/{path}", headers=headers).status_code == 403
+        for path in ("password", "tokens", "sessions/end", "sessions/others"):
+            assert client.post(f"{PAGE}/{path}", headers=headers).status_code == 403
     assert sessions.sessions_of(guild.clients.database, eve) == []

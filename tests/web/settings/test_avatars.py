@@ -31,7 +31,7 @@ def picture_of(guild: OrganizationFixture, page: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_picture_is_uploaded_and_removed(guild: OrganizationFixture, page: str) -> None:
-    """It is shown at once, and what is no picture leaves it as it is."""
+    """A file that is no image or is too large is refused and leaves the avatar unchanged."""
     browser = guild.visit(PAGES[page])
     address = picture_of(guild, page)
     assert 'type="file"' in browser.get(page).text
@@ -69,7 +69,7 @@ def test_a_picture_is_uploaded_and_removed(guild: OrganizationFixture, page: str
 def test_the_page_requires_permission_to_change_the_avatar(
     guild: OrganizationFixture, page: str, allowed: set[str]
 ) -> None:
-    """And nobody else can send the form."""
+    """Users without permission can neither open the page nor upload a picture."""
     statuses = guild.statuses(page)
     assert {name for name, status in statuses.items() if status == 200} == allowed
     for name in {"eve", "ben"} - allowed:
@@ -78,7 +78,7 @@ def test_the_page_requires_permission_to_change_the_avatar(
 
 
 def test_the_pages_of_a_repository_show_its_avatar(guild: OrganizationFixture) -> None:
-    """Where it has one; that of an archived repository stays as it is."""
+    """The avatar appears after the upload, and that of an archived repository cannot be changed."""
     dora = guild.visit("dora")
     assert "/repo-avatars/" not in dora.get("/guild/ship/issues").text
     upload(dora, "/guild/ship/settings/avatar", PNG)

@@ -1,4 +1,4 @@
-"""Branch protections in a browser."""
+"""The branch protection pages."""
 
 import re
 from html import unescape
@@ -14,13 +14,13 @@ API = "/repos/guild/ship/branch_protections"
 
 
 def test_the_form_has_every_setting_of_the_api() -> None:
-    """A setting that only programs could see would surprise the people who have to satisfy it."""
+    """A setting that only the API shows would surprise the people who have to satisfy it."""
     assert set(FIELDS) == set(ProtectionEdit.__struct_fields__)
     assert set(ProtectionForm.__struct_fields__) == {"rule_name", *FIELDS}
 
 
 def test_a_rule_is_created_changed_and_deleted(guild: OrganizationFixture) -> None:
-    """What the form says is what the API answers, and saving it unchanged changes nothing."""
+    """The API returns the values of the form, and saving a form changes only the edited field."""
     ada = guild.visit("ada")
     assert "Protect main" in ada.get(PAGE).text
     form = {
@@ -50,7 +50,7 @@ def test_a_rule_is_created_changed_and_deleted(guild: OrganizationFixture) -> No
 
 
 def form_values(page: str) -> dict[str, str]:
-    """Return what a browser would send if the form was submitted as it is."""
+    """Return the values that a browser sends when the form is submitted unchanged."""
     values = dict.fromkeys(re.findall(r'type="checkbox"[^>]* name="(\w+)"[^>]* checked', page), "on")
     values |= {
         name: unescape(text) for name, text in re.findall(r'<textarea[^>]* name="(\w+)"[^>]*>([^<]*)<', page)
@@ -63,7 +63,7 @@ def form_values(page: str) -> dict[str, str]:
 
 
 def test_requirements_of_a_merge_are_set_and_shown(guild: OrganizationFixture) -> None:
-    """Reviews, status checks and bypassing: by the form as by the API, and submitting the form changes nothing."""
+    """The API returns the values of the form, and saving the form unchanged changes nothing."""
     ada = guild.visit("ada")
     form = {
         "rule_name": "main",
@@ -111,7 +111,7 @@ def test_requirements_of_a_merge_are_set_and_shown(guild: OrganizationFixture) -
 
 
 def test_invalid_names_and_fields_are_refused(guild: OrganizationFixture) -> None:
-    """Any name can be a rule's; what is wrong is said above what was typed."""
+    """Unusual rule names are accepted; errors are shown and the typed values are kept."""
     ada = guild.visit("ada")
     for name in ("..", "a/", EVIL, "ä b?c#d"):
         assert ada.post(f"{PAGE}/new", data={"rule_name": name}).status_code == 303
@@ -136,7 +136,7 @@ def test_invalid_names_and_fields_are_refused(guild: OrganizationFixture) -> Non
 
 
 def test_only_administrators_manage_rules(guild: OrganizationFixture) -> None:
-    """Sees and changes rules; a rule that is not there is not found."""
+    """Writers get status 403, and an unknown rule is not found."""
     assert guild.statuses(PAGE) == {
         "-": 404,
         "eve": 404,

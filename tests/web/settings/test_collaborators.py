@@ -1,4 +1,4 @@
-"""Collaborators in a browser."""
+"""The collaborators page."""
 
 import pytest
 
@@ -9,7 +9,7 @@ PAGE = "/guild/ship/settings/collaborators"
 
 
 def test_collaborators_are_added_changed_and_removed(guild: OrganizationFixture) -> None:
-    """With what they may do."""
+    """Each change takes effect on what the collaborator may open."""
     dora = guild.visit("dora")
     assert dora.post(PAGE, data={"name": " Eve ", "mode": "read"}).headers["location"] == PAGE
     assert guild.visit("eve").get(f"{PAGE}").status_code == 403  # she reads it now
@@ -20,7 +20,7 @@ def test_collaborators_are_added_changed_and_removed(guild: OrganizationFixture)
 
 
 def test_errors_are_explained(guild: OrganizationFixture) -> None:
-    """Nobody of that name, no name at all, a mode that there is not."""
+    """An unknown, missing or unsuitable name and an unknown permission are refused with a message."""
     dora = guild.visit("dora")
     for form, status, said in (
         ({"name": EVIL, "mode": "read"}, 404, "There is no user or organization named &lt;script&gt;"),
@@ -38,7 +38,7 @@ def test_errors_are_explained(guild: OrganizationFixture) -> None:
 def test_the_number_of_queries_does_not_grow_with_collaborators(
     guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many there are."""
+    """The page takes the same number of queries with more collaborators, at most 15."""
     dora = guild.visit("dora")
     counts = []
     for _ in range(2):

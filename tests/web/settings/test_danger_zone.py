@@ -1,4 +1,4 @@
-"""What cannot be taken back easily."""
+"""The danger zone of repository settings: archiving, renaming, transferring and deleting."""
 
 import pytest
 
@@ -11,7 +11,7 @@ YES = {"confirm": "guild/ship"}
 
 
 def test_every_action_requires_the_name(guild: OrganizationFixture) -> None:
-    """The page says which."""
+    """The error names the text that must be typed, and nothing is changed."""
     ada = guild.visit("ada")
     for deed in ("rename", "transfer", "delete"):
         response = ada.post(f"{PAGE}/{deed}", data={"confirm": "ship", "name": "boat", "new_owner": "ada"})
@@ -21,7 +21,7 @@ def test_every_action_requires_the_name(guild: OrganizationFixture) -> None:
 
 
 def test_a_repository_is_archived_renamed_transferred_and_deleted(guild: OrganizationFixture) -> None:
-    """Each leads to where one can go on."""
+    """Each action redirects to the new location of the repository or to its owner."""
     ada = guild.visit("ada")
     assert ada.post(f"{PAGE}/archive", data={"archived": "true"}).status_code == 303
     assert "Unarchive" in ada.get(PAGE).text
@@ -41,7 +41,7 @@ def test_a_repository_is_archived_renamed_transferred_and_deleted(guild: Organiz
 
 
 def test_administrators_other_than_the_owner_cannot_delete_it(guild: OrganizationFixture) -> None:
-    """Nor give it away; whoever writes does not even see the page."""
+    """Such an administrator can neither delete nor transfer the repository; a writer cannot open the page."""
     dora = guild.visit("dora")
     assert "Only an owner" in dora.get(PAGE).text
     for deed in ("transfer", "delete"):
@@ -51,7 +51,7 @@ def test_administrators_other_than_the_owner_cannot_delete_it(guild: Organizatio
 
 
 def test_the_typed_name_is_case_insensitive() -> None:
-    """Anything else does."""
+    """Case and surrounding spaces are ignored, and another name is refused."""
     check_typed(" Guild/Ship ", "guild/ship")
     with pytest.raises(InvalidValue):
         check_typed("guild", "guild/ship")

@@ -1,4 +1,4 @@
-"""The history of webhooks in a browser."""
+"""The pages of webhook deliveries."""
 
 import json
 
@@ -18,7 +18,7 @@ HOOK = "/guild/ship/settings/hooks/1/deliveries"
 
 @pytest.fixture
 def delivered(guild: OrganizationFixture) -> list[int]:
-    """Let a webhook be told three things; one arrived, one failed, one waits."""
+    """Create a webhook with three deliveries: one succeeded, one failed and one is pending."""
     create_hook(guild.api, API, active=True)
     numbers = deliver_tests(guild.api, API, 1, 3)
     with_answer(guild.clients.database, numbers[0])
@@ -34,7 +34,7 @@ def delivered(guild: OrganizationFixture) -> list[int]:
 
 
 def test_the_history_is_filtered(guild: OrganizationFixture, delivered: list[int]) -> None:
-    """By state, event and time; nonsense is said."""
+    """Deliveries are filtered by status, event and time, and an invalid filter has status 422 and an alert."""
     who = guild.visit("ada")
     everything = who.get(HOOK).text
     assert everything.count(f'href="{HOOK}/') == 3
@@ -63,7 +63,7 @@ def test_the_history_shows_errors_that_are_not_the_status(
 
 
 def test_one_delivery_shows_what_was_sent_and_answered(guild: OrganizationFixture, delivered: list[int]) -> None:
-    """What authorizes is masked, and what came back is text."""
+    """Secrets in headers are masked, and the response is escaped."""
     who = guild.visit("ada")
     page = who.get(f"{HOOK}/{delivered[1]}").text
     assert "X-Gitea-Event" in page
@@ -80,7 +80,7 @@ def test_one_delivery_shows_what_was_sent_and_answered(guild: OrganizationFixtur
 
 
 def test_deliveries_are_repeated_and_cancelled(guild: OrganizationFixture, delivered: list[int]) -> None:
-    """One by one, or those of a time."""
+    """Deliveries are repeated one by one or by time, and only pending ones can be cancelled."""
     who = guild.visit("ada")
     again = who.post(f"{HOOK}/{delivered[0]}/redeliver")
     assert again.status_code == 303
@@ -98,10 +98,8 @@ def test_deliveries_are_repeated_and_cancelled(guild: OrganizationFixture, deliv
     assert who.post(HOOK, data={"since": ""}).status_code == 422
 
 
-def test_only_administrators_repeat_and_cancel_deliveries(
-    guild: OrganizationFixture, delivered: list[int]
-) -> None:
-    """Whoever may only write sees neither the history nor a delivery."""
+def test_only_administrators_see_and_repeat_deliveries(guild: OrganizationFixture, delivered: list[int]) -> None:
+    """A writer gets status 403 for the history, a delivery and its repetition."""
     cleo = guild.visit("cleo")
     assert cleo.get(HOOK).status_code == 403
     assert cleo.get(f"{HOOK}/{delivered[0]}").status_code == 403
@@ -110,7 +108,7 @@ def test_only_administrators_repeat_and_cancel_deliveries(
 
 
 def test_a_large_exchange_stays_a_small_page(guild: OrganizationFixture, delivered: list[int]) -> None:
-    """However much of it has to be escaped; and questions stay few."""
+    """A large body whose escaping makes it longer is truncated to a page of less than 200 kB."""
     response = ('"' * 65_536).encode()
     headers = json.dumps({f"X-{number}": "<" * 3000 for number in range(10)})
     with_answer(guild.clients.database, delivered[0], answer=response, body='"' * 300_000, answer_headers=headers)
@@ -124,7 +122,7 @@ def test_a_large_exchange_stays_a_small_page(guild: OrganizationFixture, deliver
 def test_the_number_of_queries_is_bounded(
     guild: OrganizationFixture, delivered: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the list and of one."""
+    """The list of deliveries and the page of one delivery take at most 15 queries."""
     who = guild.visit("ada")
     for path in (HOOK, f"{HOOK}/{delivered[0]}"):
         with counting_queries(guild.clients.database, monkeypatch) as queries:
@@ -135,7 +133,7 @@ def test_the_number_of_queries_is_bounded(
 @settings(max_examples=20)
 @given(st.text(max_size=200) | st.builds(str.__mul__, st.sampled_from('"&<>\U0001f600'), st.integers(1, 60_000)))
 def test_a_shown_body_is_bounded_in_size(text: str) -> None:
-    """It is the beginning of the body, or the same JSON indented."""
+    """The escaped text has at most the largest size shown, and the real size of the body is kept."""
     body_excerpt = shown_body(text)
     assert len(str(escape(body_excerpt.text)).encode("utf-8", "replace")) <= LARGEST_SHOWN
     assert body_excerpt.size == len(text.encode("utf-8", "replace"))
@@ -153,6 +151,6 @@ def test_a_shown_body_is_bounded_in_size(text: str) -> None:
     ],
 )
 def test_json_is_indented(body: str, shown: str | None) -> None:
-    """Also out of a form; what is none is left as it is, and nothing breaks on nesting."""
+    """JSON is indented, also in a form body; other text is unchanged, and deep nesting is no error."""
     text = shown_body(body).text
     assert text == shown if shown is not None else text.startswith("[[[")

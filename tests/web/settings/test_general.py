@@ -1,4 +1,4 @@
-"""A repository's general settings in a browser."""
+"""The general settings page of a repository."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def read_repository(guild: OrganizationFixture) -> dict[str, Any]:
 
 
 def test_settings_are_shown_and_changed(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not ticked is off; the rest of what clients set stays."""
+    """An unchecked box disables its setting, and settings that are not in the form stay."""
     ada = guild.visit("ada")
     guild.api.patch("/repos/guild/ship", json={"default_merge_style": "rebase"})
     assert ada.post(PAGE, data={**FORM, "visibility": "public"}).headers["location"] == PAGE
@@ -43,7 +43,7 @@ def test_settings_are_shown_and_changed(guild: OrganizationFixture, monkeypatch:
 
 
 def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) -> None:
-    """And nothing is changed."""
+    """A refused form changes no setting of the repository."""
     ada = guild.visit("ada")
     for wrong, said in (
         ({"website": "javascript:alert(1)"}, "must begin with https://"),
@@ -57,7 +57,7 @@ def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) ->
 
 
 def test_changing_settings_requires_administrators(guild: OrganizationFixture) -> None:
-    """Whoever looks after it; only its owners decide who sees it."""
+    """Administrators change the settings, and only an owner changes the visibility."""
     assert guild.statuses(PAGE) == {
         "-": 404,
         "eve": 404,

@@ -1,4 +1,4 @@
-"""Every kind of owner of webhooks has pages with the guards of the API."""
+"""Permissions of webhook pages for every kind of owner, compared with those of the API."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from holdfast.web.settings.hook_owners import OWNERS, WebhookPagesOwner
 
 @pytest.mark.parametrize("owner", OWNERS, ids=lambda owner: owner.word)
 def test_the_pages_have_the_guards_and_the_scope_of_the_api(owner: WebhookPagesOwner) -> None:
-    """Nobody sees on a page what the API does not show."""
+    """The pages of webhooks require the same permissions as the API."""
     (api,) = [
         endpoint for endpoint in api_endpoints() if (endpoint.method, endpoint.path) == ("GET", owner.api_path)
     ]

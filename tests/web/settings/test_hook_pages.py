@@ -1,4 +1,4 @@
-"""Webhooks in a browser, whoever owns them."""
+"""The webhook pages of every kind of owner."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def stored_webhook(guild: OrganizationFixture, number: int = 1) -> Hook:
 
 @pytest.mark.parametrize("path", PLACES)
 def test_a_webhook_is_created_changed_tested_and_deleted(guild: OrganizationFixture, path: str) -> None:
-    """With the same pages in every home; the secret is nowhere in them."""
+    """The pages are the same for every kind of owner, and never contain the secrets."""
     who = guild.visit(PLACES[path])
     assert "No webhooks" in who.get(path).text
     assert "Telegram" in who.get(f"{path}/new").text
@@ -59,7 +59,7 @@ def test_a_webhook_is_created_changed_tested_and_deleted(guild: OrganizationFixt
 
 
 def test_only_administrators_of_the_owner_see_webhooks(guild: OrganizationFixture) -> None:
-    """A stranger is not told that there is a repository; whoever is not logged in may do so first."""
+    """An unreadable repository is not found; for other owners, visitors are redirected to log in."""
     hidden, low = 404, 403
     assert guild.statuses("/guild/ship/settings/hooks") == {
         "-": hidden,
@@ -91,7 +91,7 @@ WRONG: tuple[tuple[dict[str, object], str], ...] = (
 
 
 def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) -> None:
-    """And nothing is made; secrets have to be typed again."""
+    """A refused form creates no webhook and keeps the typed values except secrets."""
     who = guild.visit("ada")
     for wrong, said in WRONG:
         form = {**FORM, "name": "kept", "secret": "hunter2", **wrong}
@@ -104,7 +104,7 @@ def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) ->
 
 
 def test_slack_has_its_own_fields(guild: OrganizationFixture) -> None:
-    """And keeps them when something else changes."""
+    """The page of a Slack webhook has its channel and no field for an Authorization header."""
     who = guild.visit("ada")
     form = {**FORM, "type": "slack", "channel": "#harbour", "color": "#123456"}
     assert who.post("/guild/ship/settings/hooks/new", data=form).status_code == 303
@@ -114,7 +114,7 @@ def test_slack_has_its_own_fields(guild: OrganizationFixture) -> None:
 
 
 def test_events_that_the_form_does_not_offer_stay(guild: OrganizationFixture) -> None:
-    """Whoever asked for them over the API keeps them."""
+    """Events that were set over the API remain when the form is saved."""
     body = {
         "type": "gitea",
         "events": ["push", "wiki"],
@@ -128,7 +128,7 @@ def test_events_that_the_form_does_not_offer_stay(guild: OrganizationFixture) ->
 
 
 def test_a_paused_webhook_shows_the_reason_and_can_be_resumed(guild: OrganizationFixture) -> None:
-    """In the list, on its own page, and for the administrator."""
+    """The list, the webhook's page and the administrator's queue show the reason."""
     guild.visit("ada").post("/guild/ship/settings/hooks/new", data=FORM)
     with guild.clients.database.write() as connection:
         connection.execute(hooks.update().values(paused_at=1_700_000_000, pause_reason="nobody answered"))
@@ -144,7 +144,7 @@ def test_a_paused_webhook_shows_the_reason_and_can_be_resumed(guild: Organizatio
 
 
 def test_hostile_names_and_urls_are_escaped(guild: OrganizationFixture) -> None:
-    """Wherever they are shown."""
+    """The list, the page of the webhook and its deliveries escape name, URL and branch filter."""
     form = {**FORM, "name": EVIL, "url": f"https://ci.example/{'x' * 1500}?<b>", "branch_filter": "<i>*"}
     who = guild.visit("ada")
     assert who.post("/guild/ship/settings/hooks/new", data=form).status_code == 303
@@ -157,7 +157,7 @@ def test_hostile_names_and_urls_are_escaped(guild: OrganizationFixture) -> None:
 def test_the_number_of_queries_of_the_list_is_bounded(
     guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And few questions at all."""
+    """The list takes at most 15 queries, and at most 3 more with webhooks than without."""
     who = guild.visit("ada")
     asked = []
     for _ in range(2):
@@ -172,7 +172,7 @@ def test_the_number_of_queries_of_the_list_is_bounded(
 
 
 def test_an_unknown_webhook_is_not_found(guild: OrganizationFixture) -> None:
-    """An address that is no hook's is not found, and a type nobody knows asks again."""
+    """An unknown id has status 404, and an unknown type shows the choice of types."""
     who = guild.visit("ada")
     assert who.get("/guild/ship/settings/hooks/99").status_code == 404
     assert who.get("/guild/ship/settings/hooks/nonsense").status_code == 404

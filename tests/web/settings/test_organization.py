@@ -1,4 +1,4 @@
-"""An organization's settings in a browser."""
+"""The settings pages of an organization."""
 
 import pytest
 
@@ -9,7 +9,7 @@ PAGE = "/-/orgs/guild/settings"
 
 
 def test_owners_change_the_profile(guild: OrganizationFixture) -> None:
-    """What is wrong is said; hostile words are text."""
+    """Invalid values are refused and stay in the form, and hostile names are escaped."""
     ada = guild.visit("ada")
     form = {"full_name": EVIL, "description": "Tides", "website": "https://g.example", "visibility": "limited"}
     assert ada.post(PAGE, data=form).headers["location"] == PAGE
@@ -23,7 +23,7 @@ def test_owners_change_the_profile(guild: OrganizationFixture) -> None:
 
 
 def test_members_are_added_and_removed(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Through teams; the last owner stays."""
+    """A member is added to a team, and the last owner cannot be removed."""
     ada = guild.visit("ada")
     team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read"}).json()["id"]
     assert ada.post(f"{PAGE}/members", data={"name": "eve", "team": str(team)}).status_code == 303
@@ -48,7 +48,7 @@ def test_members_are_added_and_removed(guild: OrganizationFixture, monkeypatch: 
 
 
 def test_renaming_and_deleting_ask_for_the_name(guild: OrganizationFixture) -> None:
-    """And one that owns something stays."""
+    """An organization that owns a repository cannot be deleted, and its old name redirects."""
     ada = guild.visit("ada")
     assert ada.post(f"{PAGE}/danger/delete", data={"confirm": "no"}).status_code == 422
     owns = ada.post(f"{PAGE}/danger/delete", data={"confirm": "guild"})
@@ -64,7 +64,7 @@ def test_renaming_and_deleting_ask_for_the_name(guild: OrganizationFixture) -> N
 
 
 def test_only_owners_see_the_pages(guild: OrganizationFixture) -> None:
-    """Members do not; to strangers of a private one it is not there."""
+    """Other members get status 403, and for others a private organization is not found."""
     for path in ("", "/members", "/teams", "/teams/new", "/danger"):
         assert guild.statuses(PAGE + path) == {
             "-": 303,

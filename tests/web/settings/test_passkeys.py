@@ -1,4 +1,4 @@
-"""Passkeys in the settings of a user."""
+"""The passkeys page of a user's settings."""
 
 import re
 
@@ -17,14 +17,14 @@ JSON = {"Accept": "application/json"}
 
 
 def at_localhost(guild: OrganizationFixture, name: str | None = "eve") -> httpx.Client:
-    """Open somebody's browser where passkeys can be used."""
+    """Return a browser client of a user on `localhost`, where passkeys can be used."""
     client = guild.visit(name)
     client.headers["Host"] = ROOT.removeprefix("http://")
     return client
 
 
 def options(client: httpx.Client, **data: str) -> bytes:
-    """Ask for options as the script does: with a password for a new passkey, else to confirm a change."""
+    """Request options as the script does: with a password for a new passkey, otherwise to confirm a change."""
     response = client.post(f"{PASSKEYS}/{'options' if data else 'confirm'}", data=data, headers=JSON)
     assert response.status_code == 200, response.text
     assert response.headers["cache-control"] == "no-store"
@@ -91,7 +91,7 @@ def test_a_user_adds_renames_and_removes_passkeys(guild: OrganizationFixture) ->
 
 
 def test_a_passkey_confirms_what_a_code_confirms(guild: OrganizationFixture) -> None:
-    """New recovery codes, and the removal of the app, after which the passkey is still asked for."""
+    """A passkey confirms new recovery codes and the removal of the app, each response only once."""
     eve = at_localhost(guild)
     give_second_factor(guild.clients.service.settings, accounts.find_user(guild.clients.database, "eve"))
     key, added = add(eve, "Phone")
@@ -107,7 +107,7 @@ def test_a_passkey_confirms_what_a_code_confirms(guild: OrganizationFixture) -> 
 
 
 def test_a_damaged_response_adds_nothing(guild: OrganizationFixture) -> None:
-    """Nor does one without JavaScript, or one of another user."""
+    """Empty and malformed responses, and a response to another user's options, are refused."""
     eve, ben = at_localhost(guild), at_localhost(guild, "ben")
     for credential in ("", "{}", "[" * 1000):
         refused = eve.post(PASSKEYS, data={"name": "Phone", "credential": credential})
@@ -121,7 +121,7 @@ def test_a_damaged_response_adds_nothing(guild: OrganizationFixture) -> None:
 
 @pytest.mark.parametrize(("host", "problem"), [("127.0.0.1", "IP address"), ("git.example.org", "https://")])
 def test_the_page_says_where_passkeys_cannot_be_used(guild: OrganizationFixture, host: str, problem: str) -> None:
-    """And refuses what a script would ask for."""
+    """The page gives the reason, and every request about passkeys is refused with status 422."""
     eve = guild.visit("eve")
     eve.headers["Host"] = host
     page = eve.get(PAGE).text
@@ -139,7 +139,7 @@ def test_the_page_says_where_passkeys_cannot_be_used(guild: OrganizationFixture,
 
 
 def test_passkeys_require_a_session_of_the_user(guild: OrganizationFixture) -> None:
-    """Visitors and tokens get nowhere; administrators see neither names nor keys."""
+    """Visitors and tokens are refused; an administrator sees no names, but can remove all passkeys."""
     user = accounts.find_user(guild.clients.database, "eve")
     key, _ = give_passkey(guild.clients.service.settings, user, ROOT)
     api = guild.clients.with_token(user, "all")

@@ -1,4 +1,4 @@
-"""The browsers somebody is logged in with."""
+"""The page of a user's sessions."""
 
 import re
 
@@ -14,7 +14,7 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.
 
 
 def test_sessions_are_listed_by_browser_and_ended(guild: OrganizationFixture) -> None:
-    """One by one or all others; the hash of a session is nowhere on the page."""
+    """Sessions are ended one by one or all others at once, and no session hash is on the page."""
     here, there, third = (guild.visit(None) for _ in range(3))
     for browser, agent in ((here, FIREFOX), (there, "<script>"), (third, "curl/8")):
         data = {"name": "eve", "password": PASSWORD}
@@ -61,5 +61,5 @@ CHROME = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile
     ],
 )
 def test_browsers_have_their_common_names(agent: str, name: str) -> None:
-    """Most call themselves by several names."""
+    """A User-Agent often names several browsers, of which the real one is shown."""
     assert browser_name(agent) == name

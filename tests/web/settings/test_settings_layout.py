@@ -1,10 +1,10 @@
-"""The frames around settings."""
+"""The layout of settings pages."""
 
 from tests.web.organization_fixture import OrganizationFixture
 
 
 def test_the_current_section_is_marked(guild: OrganizationFixture) -> None:
-    """Of a repository, an organization, an account and the service."""
+    """The menus of a repository, an organization, an account and the administration mark the current page."""
     ada, admin = guild.visit("ada"), guild.visit("admin")
     for who, path, name in (
         (ada, "/guild/ship/settings/branches", "Branches"),
@@ -18,7 +18,7 @@ def test_the_current_section_is_marked(guild: OrganizationFixture) -> None:
 
 
 def test_a_rate_limit_is_shown_with_its_end(guild: OrganizationFixture) -> None:
-    """Also on a page."""
+    """The page for too many wrong passwords has status 429 and a Retry-After header."""
     ada = guild.visit("ada")
     form = {"old": "wrong", "new": "a-new-password", "again": "a-new-password"}
     responses = [ada.post("/-/account/password", data=form) for _ in range(11)]

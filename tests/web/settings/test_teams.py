@@ -1,4 +1,4 @@
-"""Teams in a browser."""
+"""The team pages."""
 
 import pytest
 
@@ -12,7 +12,7 @@ PARTS = {"permission": "units", "code": "read", "issues": "write"}
 def test_a_team_is_created_filled_changed_and_deleted(
     guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what each part of a repository is to its people."""
+    """The API shows the permissions that the form sets, for each unit or for all."""
     ada = guild.visit("ada")
     response = ada.post(f"{PAGE}/new", data={"name": "crew", "description": "On board", **PARTS})
     page = response.headers["location"]
@@ -45,7 +45,7 @@ def test_a_team_is_created_filled_changed_and_deleted(
 
 
 def test_unsupported_units_are_not_offered_and_kept(guild: OrganizationFixture) -> None:
-    """A repository has no wiki here; what a team was given of one by a program stays."""
+    """Units such as the wiki are not in the form, and keep the permission that the API set."""
     ada = guild.visit("ada")
     units = {"repo.code": "read", "repo.wiki": "write", "repo.releases": "read"}
     team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read", "units_map": units})
@@ -60,7 +60,7 @@ def test_unsupported_units_are_not_offered_and_kept(guild: OrganizationFixture) 
 
 
 def test_errors_are_explained(guild: OrganizationFixture) -> None:
-    """A name that is taken or none, no parts at all, somebody and something that is not there."""
+    """Invalid teams and unknown members are refused, and the team of owners cannot be deleted."""
     ada = guild.visit("ada")
     for form, said in (
         ({"name": "owners", **PARTS}, "There is already a team named owners."),
@@ -83,7 +83,7 @@ def test_errors_are_explained(guild: OrganizationFixture) -> None:
 
 
 def test_members_see_a_team_and_cannot_change_it(guild: OrganizationFixture) -> None:
-    """Others do not, and a team is found below its own organization only."""
+    """Others get status 404, and a team is not found below another organization."""
     ada = guild.visit("ada")
     page = ada.post(f"{PAGE}/new", data={"name": "crew", **PARTS}).headers["location"]
     ada.post(f"{page}/members", data={"name": "eve"})

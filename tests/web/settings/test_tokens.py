@@ -1,4 +1,4 @@
-"""Access tokens in a browser."""
+"""The access token pages."""
 
 import re
 
@@ -11,7 +11,7 @@ PAGE = "/-/account/tokens"
 
 
 def test_a_token_is_shown_once_works_and_is_revoked(guild: OrganizationFixture) -> None:
-    """Nothing keeps the page that shows it."""
+    """The page that shows the token is not cached, and other users cannot revoke the token."""
     eve = guild.visit("eve")
     form = {"name": EVIL, "password": PASSWORD, "user": "read", "repository": "write", "public_only": "on"}
     response = eve.post(PAGE, data=form)
@@ -33,7 +33,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(guild: OrganizationFixture) 
 
 
 def test_creating_a_token_requires_the_password(guild: OrganizationFixture) -> None:
-    """And for a name and something it may be used for; the password does not come back."""
+    """A name and a scope are required too, and the password is never in the response."""
     eve = guild.visit("eve")
     whole = {"name": "ci", "password": PASSWORD, "everything": "on"}
     for wrong, said in (
@@ -54,7 +54,7 @@ def test_creating_a_token_requires_the_password(guild: OrganizationFixture) -> N
 
 
 def test_only_scopes_that_an_endpoint_asks_for_are_offered(guild: OrganizationFixture) -> None:
-    """A scope for packages, say, would promise something that is not there."""
+    """The form has exactly the scopes that endpoints of the API and the website use."""
     asked = [declared.scope for declared in (*api_routes.endpoints(), *web_routes.endpoints())]
     used = {name for scope in asked for name in scope}
     page = guild.visit("ada").get(PAGE).text
@@ -62,7 +62,7 @@ def test_only_scopes_that_an_endpoint_asks_for_are_offered(guild: OrganizationFi
 
 
 def test_a_token_may_have_an_expiry_date(guild: OrganizationFixture) -> None:
-    """It is good to the end of it; a day in the past is refused, with what was chosen kept."""
+    """The token expires at the end of that day; a date in the past is refused and stays in the form."""
     eve = guild.visit("eve")
     form = {"name": "ci", "password": PASSWORD, "user": "read"}
     refused = eve.post(PAGE, data={**form, "expires": "2001-02-03"})
@@ -78,7 +78,7 @@ def test_a_token_may_have_an_expiry_date(guild: OrganizationFixture) -> None:
 
 
 def test_changing_the_password_keeps_the_tokens(guild: OrganizationFixture) -> None:
-    """Only an administrator's reset revokes them."""
+    """A token works after its user changes the password, and not after an administrator resets it."""
     eve = guild.visit("eve")
     hits = re.search(
         r'class="once">([0-9a-f]{40})<',

@@ -1,4 +1,4 @@
-"""Two-factor authentication in the settings of a user."""
+"""The two-factor authentication page of a user's settings."""
 
 import re
 
@@ -26,7 +26,7 @@ def codes_of(response: httpx.Response) -> list[str]:
 
 
 def test_a_user_enables_and_disables_two_factor_authentication(guild: OrganizationFixture) -> None:
-    """The secret is shown as text and as a picture, the recovery codes once, and no browser keeps any of it."""
+    """The secret is shown with a QR code, the recovery codes once, and no response is cached."""
     eve = guild.visit("eve")
     assert "Set up authenticator app" in eve.get(PAGE).text
     refused = eve.post(PAGE, data={"password": "wrong"})
@@ -59,7 +59,7 @@ def test_a_user_enables_and_disables_two_factor_authentication(guild: Organizati
 
 
 def test_new_recovery_codes_replace_the_old_ones(guild: OrganizationFixture) -> None:
-    """They take the password and a code; the page warns when few are left."""
+    """New codes require the password and a code, and the page warns when few are left."""
     user = accounts.find_user(guild.clients.database, "eve")
     secret, old = give_second_factor(guild.clients.service.settings, user)
     eve = guild.visit("eve")
