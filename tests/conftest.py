@@ -65,7 +65,7 @@ httpx._config.DEFAULT_TIMEOUT_CONFIG.read = 60.0  # there is no other way to say
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Exempt modules and tests from garbage collection: they live until the end, and are millions of objects."""
+    """Exempt modules and tests from garbage collection: these are millions of objects used until the end."""
     gc.disable()
     try:
         return (yield)
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def needs_postgres(item: pytest.Function) -> bool:
-    """Tell whether a test uses the server of PostgreSQL, or is one of both databases in its case of PostgreSQL."""
+    """Return whether a test needs PostgreSQL, by its fixtures or by its parameter."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     return "postgres_server" in item.fixturenames or "postgres" in {parameters.get(name) for name in OF_DATABASES}
 
@@ -159,7 +159,7 @@ def shared_certificates() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """Find the real backups others made; they are not part of the project."""
+    """Return the folder of the corpus of real backups, which is not part of the project."""
     if not (FOLDER / "chat-backups").is_dir():
         pytest.skip(ABSENT)
     return FOLDER / "chat-backups"
@@ -167,7 +167,7 @@ def corpus() -> Path:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Find the browser the distribution installed."""
+    """Return the path of the browser that the distribution installed."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium: install the distribution's package (Debian: apt-get install chromium)")
@@ -242,7 +242,7 @@ def second_postgres(postgres_server: str) -> Iterator[Secret]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Give settings for an empty data folder, with SQLite and with PostgreSQL."""
+    """Return settings for an empty data folder, with SQLite and with PostgreSQL."""
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
     return Settings(data=tmp_path / "data", database_url=url, admin_password=Secret(ADMIN_PASSWORD))
 
@@ -273,7 +273,7 @@ def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def prepared_postgres_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the data folder of the PostgreSQL database that is copied."""
+    """Return the data folder of the PostgreSQL database that is copied."""
     return tmp_path_factory.mktemp("prepared")
 
 

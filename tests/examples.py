@@ -1,4 +1,4 @@
-"""How many examples a property is tried on: a quarter in `make test`, all in `make test-properties`, or few."""
+"""Number of examples for property tests: a quarter in `make test`, all in `make test-properties`, or few."""
 
 from hypothesis import HealthCheck, settings
 

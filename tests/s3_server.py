@@ -29,7 +29,7 @@ SECRET_KEY = "hunter2hunter2"
 
 
 def free_port() -> int:
-    """Return a port nobody listens on."""
+    """Return a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -105,7 +105,7 @@ class S3Server:
         wait_for(self.answers)
 
     def answers(self) -> bool:
-        """Tell whether it takes requests."""
+        """Return whether it responds to requests."""
         try:
             urllib.request.urlopen(f"{self.endpoint}/", timeout=2)
         except urllib.error.HTTPError:

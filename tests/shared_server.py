@@ -1,4 +1,4 @@
-"""A server that several applications use in turn: starting one for every test would take too long."""
+"""A server that several applications use in turn, since starting one for every test would take too long."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Compiled statements that all databases of a test run share: each test opens one, and would compile again."""
+"""A cache of compiled SQL statements, shared by all databases of a test run."""
 
 from typing import Any
 

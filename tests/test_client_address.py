@@ -1,4 +1,4 @@
-"""Addresses of clients; forwarded headers of proxies are tested with the middleware that reads them."""
+"""Parsing of client addresses and of the networks of trusted proxies."""
 
 import pytest
 
@@ -36,13 +36,13 @@ def test_a_customers_network_is_one_address(address: str, network: str) -> None:
     ],
 )
 def test_an_address_is_read_or_refused(text: str, address: str | None) -> None:
-    """With or without its port."""
+    """An IP address is parsed with or without a port or zone, and other text is not an address."""
     parsed = parse_address(text)
     assert (None if parsed is None else str(parsed)) == address
 
 
 def test_networks_are_trusted_whole() -> None:
-    """A text that is not an address is never trusted."""
+    """All addresses of a trusted network are trusted, and other addresses and texts are not."""
     proxies = TrustedProxies("10.0.0.0/8, ::1")
     assert all(proxies.trusts(peer) for peer in ("10.1.2.3", "::ffff:10.1.2.3", "::1"))
     assert not any(proxies.trusts(peer) for peer in ("11.0.0.1", "::2", "", "unix:", "10.0.0.0/8"))

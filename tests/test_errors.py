@@ -1,4 +1,4 @@
-"""All exceptions that Holdfast raises on purpose have one base class."""
+"""The common base class of all exceptions of Holdfast."""
 
 from holdfast.backup.errors import BackupError
 from holdfast.errors import HoldfastError
@@ -7,6 +7,6 @@ from holdfast.settings import SettingError
 
 
 def test_all_errors_have_one_base_class() -> None:
-    """Whoever embeds Holdfast can catch everything with one clause."""
+    """A program that embeds Holdfast can catch all errors as `HoldfastError`."""
     for branch in (BackupError, HostingError, SettingError):
         assert issubclass(branch, HoldfastError)

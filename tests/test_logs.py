@@ -1,4 +1,4 @@
-"""Logs are one line per event, and nothing private reaches them."""
+"""Log output: one line for each event, as text or JSON, without private data."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def test_json_is_one_object_a_line() -> None:
 
 
 def test_text_is_one_line_without_colours_in_a_pipe() -> None:
-    """What is not a terminal gets no escape codes."""
+    """Text output to something other than a terminal has no escape codes."""
     stream = configure_stream(style="text")
     structlog.get_logger().info("started", port=3000)
     assert "\x1b" not in stream.getvalue()
@@ -41,7 +41,7 @@ def test_text_is_one_line_without_colours_in_a_pipe() -> None:
 
 
 def test_less_important_events_are_left_out() -> None:
-    """The level holds for our events and for those of libraries."""
+    """The log level applies to events of Holdfast and of libraries."""
     stream = configure_stream()
     structlog.get_logger().debug("detail")
     logging.getLogger("library").debug("detail")
@@ -49,7 +49,7 @@ def test_less_important_events_are_left_out() -> None:
 
 
 def test_libraries_log_through_the_same_chain() -> None:
-    """A library's event is as structured as ours."""
+    """An event of the standard logging module is written as JSON with event, logger and level."""
     stream = configure_stream()
     logging.getLogger("library").warning("look: %s", "here")
     line = json.loads(stream.getvalue())
@@ -58,7 +58,7 @@ def test_libraries_log_through_the_same_chain() -> None:
 
 @pytest.mark.parametrize("fact", [*sorted(PRIVATE), "api_token", "backup_key", "Message_Text"])
 def test_facts_with_private_names_are_masked(fact: str) -> None:
-    """A fact is masked by its name, whatever it holds."""
+    """A value is masked if its key is private, whatever the value is."""
     assert mask_secrets(None, "info", {"event": "x", fact: "hunter2"}) == {"event": "x", fact: MASK}
 
 
@@ -70,7 +70,7 @@ def test_bytes_are_only_counted(value: bytes) -> None:
 
 
 def test_an_exception_is_logged_by_type_and_place_without_its_text() -> None:
-    """An exception's text may quote the input; its type and lines are what helps."""
+    """An exception is logged with type and location, and without its message, which may quote the input."""
     stream = configure_stream()
     try:
         int("the private text")

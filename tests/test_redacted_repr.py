@@ -1,4 +1,4 @@
-"""No repr shows user content: not that of a frame, a record, a row, a finding, a key or an error."""
+"""The repr of frames, records, rows, findings, keys and errors, which shows no user content."""
 
 import dataclasses
 import importlib
@@ -81,7 +81,7 @@ def names_of(cls: type) -> tuple[str, ...]:
 
 
 def make_instance(cls: type, value: object) -> object:
-    """Make an instance with a value in every field that is not a number, whatever the fields are for."""
+    """Create an instance with 0 in every number field, and the value in all other fields."""
     kinds = {name: kind for base in cls.__mro__ for name, kind in getattr(base, "__annotations__", {}).items()}
     words = {
         name: getattr(kind, "__forward_arg__", getattr(kind, "__name__", str(kind)))
@@ -100,13 +100,13 @@ CLASSES = {f"{one.__module__}.{one.__qualname__}": one for one in record_classes
 
 
 def test_the_classes_are_found() -> None:
-    """Without classes the next test would check nothing."""
+    """More than 200 classes are found, without which the next test would check nothing."""
     assert len(CLASSES) > 200
     assert {"holdfast.backup.Frame", "holdfast.backup.Message", "holdfast.backup.media.Pointer"} <= set(CLASSES)
 
 
 def test_no_model_of_the_host_shows_a_password_or_a_token() -> None:
-    """Models of forms and responses whose fields are secrets as plain text."""
+    """The repr of a form or response model does not show its fields with secrets."""
     showing = []
     for package in (holdfast.hosting, holdfast.web):
         for cls in record_classes(package):
@@ -118,7 +118,7 @@ def test_no_model_of_the_host_shows_a_password_or_a_token() -> None:
 
 @pytest.mark.parametrize("kind", PLANTED)
 def test_no_class_shows_what_is_in_its_fields(kind: str) -> None:
-    """Whatever the type and nesting of the value; rules and the like, whose texts are constants, are exempt."""
+    """No repr shows a field value of any type or nesting, except in classes with constant texts, like rules."""
     showing = []
     for name, cls in CLASSES.items():
         if name.startswith(OWN_WORDS):
@@ -130,7 +130,7 @@ def test_no_class_shows_what_is_in_its_fields(kind: str) -> None:
 
 
 def test_no_record_shows_what_is_in_it() -> None:
-    """The message objects of protobuf print everything by themselves; ours say their kind and size."""
+    """The repr of a protobuf message has its type and size instead of its content."""
     frames = [Frame.FromString(raw) for raw in sample(200)[1:]]
     items = [frame.chatItem for frame in frames if frame.WhichOneof("item") == "chatItem"]
     bodies = [item.standardMessage.text.body for item in items if item.standardMessage.text.body]
@@ -145,14 +145,14 @@ def test_no_record_shows_what_is_in_it() -> None:
 
 
 def message_classes(descriptors: Any) -> Iterator[Any]:
-    """Find the class of every message, those inside of others too."""
+    """Return the class of every protobuf message, nested ones included."""
     for descriptor in descriptors:
         yield descriptor._concrete_class
         yield from message_classes(descriptor.nested_types)
 
 
 def test_an_opened_backup_its_frames_and_its_findings_show_nothing() -> None:
-    """Objects as the library returns them."""
+    """The repr of a backup, its blocks, frames, info, findings and keys has no content and no key."""
     records = sample(60)
     texts = [name.decode(errors="ignore") for name in names_in(records)]
     with backup.open(io.BytesIO(stream_of(records))) as source:

@@ -1,4 +1,4 @@
-"""A secret does not print itself."""
+"""The `Secret` type, which masks its value."""
 
 import copy
 import pickle
@@ -9,7 +9,7 @@ from holdfast.secret import Secret
 
 
 def test_a_secret_shows_only_a_mask() -> None:
-    """Neither str, repr, format nor a containing list shows the value."""
+    """The value of a secret is not in its str, repr or format, nor in the repr of a list."""
     secret = Secret("hunter2")
     assert "hunter2" not in f"{secret} {secret!r} {[secret]} {secret!s:>20}"
 
@@ -29,7 +29,7 @@ def test_equal_secrets_are_equal_and_hash_alike() -> None:
 
 @pytest.mark.parametrize("copier", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_a_secret_cannot_be_serialised(copier: object) -> None:
-    """A secret cannot end up in a pickle or be copied by accident."""
+    """Pickling and copying a secret raises TypeError."""
     assert callable(copier)
     with pytest.raises(TypeError, match="cannot be serialised"):
         copier(Secret("hunter2"))

@@ -1,4 +1,4 @@
-"""Settings are typed, come from one class, and invalid ones are rejected by name."""
+"""Settings: defaults, environment, file, and errors of invalid values."""
 
 import contextlib
 from pathlib import Path
@@ -19,7 +19,7 @@ def test_defaults_hold_when_nothing_is_set() -> None:
 
 
 def test_the_environment_sets_and_an_empty_variable_does_not() -> None:
-    """A variable counts unless it is empty, as shells leave them."""
+    """A variable with the prefix sets its setting, and an empty one leaves the default."""
     loaded = load({"HOLDFAST_PORT": "8080", "HOLDFAST_HOST": "", "PORT": "1"})
     assert loaded.settings.port == 8080
     assert loaded.settings.host == "127.0.0.1"
@@ -87,13 +87,13 @@ def test_a_wrong_value_is_refused_with_name_value_and_what_is_allowed(
 
 
 def test_a_misspelt_name_is_refused_with_a_suggestion() -> None:
-    """A setting that nothing reads would be ignored silently."""
+    """An unknown variable is refused with a suggestion, because it would be ignored otherwise."""
     with pytest.raises(SettingError, match=r"HOLDFAST_DATABSE_URL.*did you mean database_url"):
         load({"HOLDFAST_DATABSE_URL": "postgresql://x"})
 
 
 def test_a_file_with_a_misspelt_name_is_refused(tmp_path: Path) -> None:
-    """The same holds for the file."""
+    """An unknown name in the file is refused with a suggestion, as in the environment."""
     file = tmp_path / "holdfast.toml"
     file.write_text("prot = 1\n")
     with pytest.raises(SettingError, match=r"prot \(file .*\) is not a setting; did you mean port"):
@@ -119,7 +119,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_secrets_are_masked_wherever_they_are_shown() -> None:
-    """Neither the settings, nor their listing, nor an error shows a secret."""
+    """The repr of the settings, their listing and an error message show no secret."""
     loaded = load({"HOLDFAST_DATABASE_URL": "postgresql://me:hunter2@db/x", "HOLDFAST_ADMIN_PASSWORD": "hunter2"})
     assert loaded.settings.admin_password == Secret("hunter2")
     assert "hunter2" not in repr(loaded) + loaded.shown("database_url") + loaded.shown("admin_password")
@@ -130,12 +130,12 @@ def test_secrets_are_masked_wherever_they_are_shown() -> None:
 
 
 def test_variables_of_the_test_suite_are_not_settings() -> None:
-    """The suite's own variables may be set while the service runs."""
+    """Variables of the test suite, which may be set while the service runs, are ignored."""
     assert load({"HOLDFAST_CORPUS": "x", "HOLDFAST_TEST_NO_SKIPS": "1"}).settings == Settings()
 
 
 def test_every_setting_is_described() -> None:
-    """Each has a sentence, what it allows and a variable."""
+    """Each setting has a description that is a sentence, its allowed values, a default and a variable."""
     for setting in describe():
         assert setting.description.endswith("."), setting.name
         assert setting.allowed
@@ -160,12 +160,12 @@ def test_any_environment_either_loads_or_is_refused_in_words(environ: dict[str, 
     ],
 )
 def test_addresses_can_be_set(name: str, value: str) -> None:
-    """As they are written."""
+    """URLs, buckets and networks are loaded from the environment unchanged."""
     assert getattr(load({f"HOLDFAST_{name.upper()}": value}).settings, name) == value
 
 
 def test_a_number_that_may_be_unset_can_be_set() -> None:
-    """Within its limits."""
+    """An optional number is accepted within its limits and refused outside of them."""
     assert load({"HOLDFAST_SSH_URL_PORT": "22"}).settings.ssh_url_port == 22
     with pytest.raises(SettingError, match="a whole number from 1 to 65535"):
         load({"HOLDFAST_SSH_URL_PORT": "0"})

@@ -1,4 +1,4 @@
-"""A service with the demo content and an example of everything else that a page can show."""
+"""A service with the demo content and an example of every other page."""
 
 import base64
 import io

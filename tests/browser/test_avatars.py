@@ -1,4 +1,4 @@
-"""Avatars as a person uploads them, and contributors beside the files of a repository."""
+"""Uploading an avatar, and the contributors of a repository, in a browser."""
 
 import struct
 import zlib
@@ -26,7 +26,7 @@ def green_square() -> bytes:
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_user_uploads_an_avatar(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
-    """Of themselves and of a repository, whose first page shows it and who contributed."""
+    """A user uploads an avatar for the account and for a repository, whose home page lists contributors."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
         admin.post("/user/repos", json={"name": "harbour", "auto_init": True})
         for number in range(3):

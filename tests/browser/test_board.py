@@ -1,4 +1,4 @@
-"""The board of issues as a person uses it: dragging cards, and moving them with the keyboard."""
+"""The issue board in a browser: dragging cards, and moving them with the keyboard."""
 
 from collections.abc import Callable
 
@@ -42,7 +42,7 @@ def column(page: Page, name: str) -> Locator:
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_user_moves_cards(site: Service, ship: str, page: Page, keep: Keep) -> None:
-    """With the menu by the keyboard, and by dragging where there is a mouse; the columns scroll in their box."""
+    """Cards are moved with the keyboard menu and, with a mouse, by dragging; only the board scrolls sideways."""
     log_in(site, page, "%2Fadmin%2Fship%2Fissues")
     page.get_by_role("link", name="Board").click()
     expect(page).to_have_url(f"{ship}?")
@@ -73,7 +73,7 @@ def test_a_user_moves_cards(site: Service, ship: str, page: Page, keep: Keep) ->
 
 
 def test_a_card_is_moved_without_a_script(site: Service, ship: str, browser: Browser) -> None:
-    """By the menu of the card."""
+    """The menu of a card moves it to another column if JavaScript is disabled."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     log_in(site, page, "%2Fadmin%2Fship%2Fissues%2Fboard")

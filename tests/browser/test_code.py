@@ -1,4 +1,4 @@
-"""A repository in the browser: looking around, changing a file, and meeting somebody who was faster."""
+"""A repository in a browser: browsing it, editing a file, and resolving an edit conflict."""
 
 import base64
 import re
@@ -51,7 +51,7 @@ def fill(api: httpx.Client) -> None:
 
 
 def look_around(site: Service, page: Page, keep: Keep, accessible: Check) -> None:
-    """Go from the first page of a repository to a file, its lines, its history and a commit."""
+    """Open the home page of a repository, a file, its lines, its history and a commit."""
     expect(page.get_by_role("heading", name="Tides", exact=True)).to_be_visible()
     expect(page.get_by_role("img", name="The curve")).to_be_visible()
     keep(page, "repository")
@@ -86,7 +86,7 @@ def look_around(site: Service, page: Page, keep: Keep, accessible: Check) -> Non
 
 
 def meet_somebody_faster(site: Service, page: Page, api: httpx.Client, keep: Keep, accessible: Check) -> None:
-    """Change a file that changes meanwhile, and save to a new branch."""
+    """Edit a file that changes meanwhile, and commit the edit to a new branch."""
     page.goto(f"{site.url}/admin/tides/_edit/main/src/tides.py")
     accessible(page)
     sha = api.get("/repos/admin/tides/contents/src/tides.py").json()["sha"]
@@ -110,7 +110,7 @@ def meet_somebody_faster(site: Service, page: Page, api: httpx.Client, keep: Kee
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_a_user_browses_and_changes_files(site: Service, page: Page, keep: Keep, accessible: Check) -> None:
-    """Everything people do with a repository, and a way out of an edit that came too late."""
+    """A user reads files, lines and history, resolves a conflicting edit and uploads a file."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
         fill(api)
         page.goto(f"{site.url}/login?next=/admin/tides")

@@ -1,4 +1,4 @@
-"""Reading an archive, as a person does it."""
+"""Reading, searching and decrypting a chat backup in a browser."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def backup_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scroll_far_back(page: Page) -> None:
-    """Scroll until what was seen first has gone: older messages come by themselves, and what is far away goes."""
+    """Scroll up until the first messages are removed: older ones are loaded, and distant ones removed."""
     newest = page.locator(".log > .m").last.get_attribute("id")
     seen: set[str] = set()
     for _ in range(200):
@@ -55,7 +55,7 @@ def scroll_far_back(page: Page) -> None:
 def test_a_user_reads_searches_and_opens_an_encrypted_backup(
     site: Service, page: Page, keep: Callable[[Page, str], None], backup_folder: Path
 ) -> None:
-    """From the list to a chat, far back by scrolling alone, to what was searched for, and into a sealed backup."""
+    """A user opens a chat, scrolls far back, follows a search result and opens an encrypted backup."""
     (site.settings.data / "backups").symlink_to(backup_folder)
     page.goto(f"{site.url}/-/archives")
     page.get_by_label("Username").fill("admin")
@@ -124,7 +124,7 @@ def logged_in(page: Page, site: Service, path: str) -> None:
 def test_nothing_of_a_conversation_is_left_in_the_browser_after_logging_out(
     site: Service, browser: Browser, tmp_path: Path
 ) -> None:
-    """Neither by going back nor with the cookies it had; what a key opened is asked for again after logging in."""
+    """The cookies are gone, the back button shows no chat, and the key is required again after a log-in."""
     backup_folder = site.settings.data / "backups"
     backup_folder.mkdir(parents=True)
     write_sample(sample_records(40, 1), backup_folder / "phone.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
@@ -153,7 +153,7 @@ def test_nothing_of_a_conversation_is_left_in_the_browser_after_logging_out(
 def test_links_to_more_messages_do_not_stay_in_the_middle(
     site: Service, browser: Browser, backup_folder: Path
 ) -> None:
-    """They are hidden once the messages they lead to have come by themselves."""
+    """A link to older or newer messages is hidden once scrolling has loaded them."""
     (site.settings.data / "backups").symlink_to(backup_folder)
     with browser.new_context() as context:
         page = context.new_page()

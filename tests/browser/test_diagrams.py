@@ -1,4 +1,4 @@
-"""Diagrams and formulas in texts, drawn by a real browser; hostile ones reach nothing."""
+"""Diagrams and formulas rendered in a browser; hostile sources are isolated."""
 
 import base64
 from collections.abc import Callable, Iterator
@@ -100,7 +100,7 @@ def add(api: httpx.Client, path: str, text: str) -> None:
 def test_a_readme_shows_its_diagrams_and_formulas(
     site: Service, api: httpx.Client, page: Page, keep: Keep
 ) -> None:
-    """In its place and size; the source is a click away, and prices stay prices."""
+    """Diagrams are in sandboxed frames of their own height with their source, and "$5 or $6" is no formula."""
     add(api, "README.md", README)
     page.goto(f"{site.url}/admin/tides")
     expect(page.locator("math")).to_have_count(3)
@@ -123,7 +123,7 @@ def test_a_readme_shows_its_diagrams_and_formulas(
 
 
 def test_hostile_sources_are_isolated(site: Service, api: httpx.Client, browser: Browser) -> None:
-    """No code of theirs runs and nothing is loaded; the policy of the frame refuses what gets through Mermaid."""
+    """No script of a hostile diagram or formula runs, no other site is requested, and frames are sandboxed."""
     context = browser.new_context()
     page = context.new_page()
     asked: list[str] = []
@@ -160,7 +160,7 @@ def test_hostile_sources_are_isolated(site: Service, api: httpx.Client, browser:
 def test_an_invalid_source_is_shown_with_its_error(
     site: Service, api: httpx.Client, page: Page, keep: Keep
 ) -> None:
-    """The reader sees what was written, and its author where the mistake is."""
+    """An invalid diagram shows its source and the line of the error, and an invalid formula its source."""
     add(api, "README.md", BROKEN)
     page.goto(f"{site.url}/admin/tides")
     expect(page.get_by_text("This diagram cannot be shown: Parse error on line 4")).to_be_visible()
@@ -172,7 +172,7 @@ def test_an_invalid_source_is_shown_with_its_error(
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light")], indirect=True)
 def test_long_sources_stay_as_they_are(site: Service, api: httpx.Client, page: Page) -> None:
-    """A megabyte of TeX, a diagram of many nodes, and more formulas than anybody reads cost little."""
+    """A long formula and a large diagram are shown as source, and 3000 formulas take seconds at most."""
     long_formula = "$" + "x+" * 5_500 + "y$"
     nodes = "\n".join(f"  a{number} --> b{number}" for number in range(1300))
     text = f"{long_formula}\n\n```mermaid\nflowchart LR\n{nodes}\n```\n\n$z$\n"
@@ -205,7 +205,7 @@ def test_long_sources_stay_as_they_are(site: Service, api: httpx.Client, page: P
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "dark")], indirect=True)
 def test_a_file_and_a_comment_show_it(site: Service, api: httpx.Client, page: Page, keep: Keep) -> None:
-    """Wherever Markdown is shown; the file has its source, too."""
+    """A diagram is drawn in a file, which also has its source, and in the text of an issue."""
     add(api, "docs/flow.mmd", "flowchart LR\n  one --> two\n")
     page.goto(f"{site.url}/admin/tides/src/branch/main/docs/flow.mmd")
     expect(page.frame_locator(".diagram iframe").get_by_text("two")).to_be_visible()
@@ -220,7 +220,7 @@ def test_a_file_and_a_comment_show_it(site: Service, api: httpx.Client, page: Pa
 
 
 def test_without_scripts_the_sources_are_shown(site: Service, api: httpx.Client, browser: Browser) -> None:
-    """As text and as code."""
+    """Formulas are shown as text and diagrams as code if JavaScript is disabled."""
     add(api, "README.md", README)
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -232,7 +232,7 @@ def test_without_scripts_the_sources_are_shown(site: Service, api: httpx.Client,
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light")], indirect=True)
 def test_pages_without_diagrams_load_no_script(site: Service, api: httpx.Client, page: Page) -> None:
-    """And one with a diagram loads only the parts that its kind needs."""
+    """A page without diagrams loads no bundle, and a flowchart loads only some of the code for diagrams."""
     sizes: dict[str, int] = {}
 
     def note(request: Request) -> None:

@@ -55,7 +55,7 @@ def editor(page: Page) -> Locator:
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_what_is_typed_is_committed(site: Service, api: httpx.Client, page: Page, keep: Keep) -> None:
-    """The form sends the text area, which follows the editor; colours and line numbers come with it."""
+    """Text typed in the editor is in the committed file, and the editor has colors and line numbers."""
     open_page(site, page, EDIT)
     expect(editor(page)).to_be_visible()
     expect(page.locator("textarea#content")).to_be_hidden()
@@ -80,7 +80,7 @@ def test_what_is_typed_is_committed(site: Service, api: httpx.Client, page: Page
 def test_tab_indents_as_the_file_does_and_escape_lets_it_leave(
     site: Service, api: httpx.Client, page: Page
 ) -> None:
-    """The file has tabs; another indentation can be chosen, and nobody is kept in the editor."""
+    """Tab inserts the chosen indentation, and after Escape it moves the focus out of the editor."""
     open_page(site, page, EDIT)
     expect(page.get_by_label("Indentation")).to_have_value("\t")
     editor(page).click()
@@ -103,7 +103,7 @@ def test_tab_indents_as_the_file_does_and_escape_lets_it_leave(
 
 @on_a_desktop
 def test_the_language_follows_the_name_of_a_new_file(site: Service, api: httpx.Client, page: Page) -> None:
-    """Its chunk is loaded when it is needed; a name without a language has no colours, and prose is wrapped."""
+    """The code is highlighted when the path gets a known file extension, and not with an unknown one."""
     open_page(site, page, "/admin/tides/_new/main")
     editor(page).click()
     page.keyboard.type("const level = 3;")
@@ -123,7 +123,7 @@ def test_the_language_follows_the_name_of_a_new_file(site: Service, api: httpx.C
 
 @pytest.mark.parametrize(("page", "scheme"), [("phone", "light"), ("desktop", "dark")], indirect=True)
 def test_words_are_found_and_replaced(site: Service, api: httpx.Client, page: Page, keep: Keep) -> None:
-    """The panel has fields with labels, and fits on a phone."""
+    """The search panel marks the matches of a word and replaces all of them."""
     open_page(site, page, EDIT)
     editor(page).click()
     page.keyboard.press("Control+f")
@@ -137,7 +137,7 @@ def test_words_are_found_and_replaced(site: Service, api: httpx.Client, page: Pa
 
 @on_a_desktop
 def test_a_long_text_keeps_the_plain_form(site: Service, api: httpx.Client, page: Page) -> None:
-    """More than a megabyte of text is faster in the text area."""
+    """A file above a megabyte is edited in the text area, which is faster than the editor."""
 
     def lengthen(route: Route) -> None:
         response = route.fetch()
@@ -153,7 +153,7 @@ def test_a_long_text_keeps_the_plain_form(site: Service, api: httpx.Client, page
 
 
 def test_without_scripts_the_form_is_plain(site: Service, api: httpx.Client, browser: Browser) -> None:
-    """The same form, with the text area."""
+    """A file can be edited and committed with the plain text area if JavaScript is disabled."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     open_page(site, page, EDIT)

@@ -1,4 +1,4 @@
-"""Every page of the site, at the widths of a phone, a tablet, a laptop and a large screen, light and dark.
+"""Every page of the site at the widths of a phone, a tablet, a laptop and a large screen, light and dark.
 
 The pages are those of the application's own table of routes: a new one needs an example address here.
 """
@@ -233,7 +233,7 @@ FIND_HIDDEN = """async () => {
 
 
 def test_every_route_of_a_page_has_an_example() -> None:
-    """A page that the test below does not visit is a failure, and so is an example of a page that is no more."""
+    """The example pages of the next test are exactly the routes of the service."""
     routes = {page.path for page in endpoints() if page.method == "GET" and not page.path.startswith("/static/")}
     examples = SIGNED_OUT.keys() | HALF_SIGNED_IN.keys() | SIGNED_IN.keys() | LONG.keys()
     # The pages inside an archive have a table of their own.
@@ -254,14 +254,14 @@ def demo(tmp_path: Path, prepared_folder: Path) -> Iterator[Service]:
 
 @pytest.fixture
 def ids(demo: Service, tmp_path: Path) -> dict[str, str]:
-    """Fill it; return what its addresses contain."""
+    """Fill the service with content, and return the ids that occur in its URLs."""
     # The thread of the tests has the event loop of the browser.
     with ThreadPoolExecutor(1) as executor:
         return executor.submit(fill_site, demo, tmp_path).result()
 
 
 class Visitor:
-    """A browser of somebody who visits pages, and what was wrong with them."""
+    """A browser that visits pages and records their problems."""
 
     def __init__(self, browser: Browser, site: Service, accessible: Callable[[Page], None], name: str) -> None:
         self._site, self._accessible, self._name = site, accessible, name
@@ -284,7 +284,7 @@ class Visitor:
             self.problems.append(f"{self.page.url}: {failed.url} failed: {failed.failure}")
 
     def log_in(self, user: str) -> None:
-        """Give a name and the password."""
+        """Log in with a name and the password."""
         self.page.goto(f"{self._site.url}/login")
         self.page.get_by_label("Username").fill(user)
         self.page.get_by_label("Password").fill(ADMIN_PASSWORD)
@@ -292,7 +292,7 @@ class Visitor:
             self.page.keyboard.press("Enter")
 
     def visit(self, address: str) -> None:
-        """Open a page and look at it at every width, in both colour schemes."""
+        """Open a page and check it at every width, in both color schemes."""
         response = self.page.goto(f"{self._site.url}{address}")
         if response is None or response.status != 200:
             self.problems.append(f"{address}: status {response and response.status}")
@@ -332,7 +332,7 @@ def addresses(examples: dict[str, list[str]], ids: dict[str, str]) -> list[str]:
 def test_every_page_fits_every_screen(
     demo: Service, ids: dict[str, str], browser: Browser, accessible: Callable[[Page], None]
 ) -> None:
-    """It answers, has a title, complains of nothing, sticks out nowhere, and keeps nobody out."""
+    """Each page responds, has a title, fits the window, is accessible and causes no error in the console."""
     problems: list[str] = []
     for user, examples in (
         ("", SIGNED_OUT),

@@ -1,4 +1,4 @@
-"""The HTML export in a real browser, from a folder on the disk, attacked and read like a messenger."""
+"""The HTML export in a browser, opened from a folder: layout, search, accessibility and hostile content."""
 
 import re
 from base64 import b64decode
@@ -73,7 +73,7 @@ def with_photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def watch(page: Page, root: Path) -> list[str]:
-    """List what the page asks for outside of the export."""
+    """List the requests of a page for URLs outside of the export."""
     outside: list[str] = []
 
     def asked(url: str) -> None:
@@ -100,7 +100,7 @@ def one_page(browser: Browser) -> Iterator[Page]:
 def test_an_export_has_the_layout_of_a_messenger(
     exported: Path, page: Page, keep: Callable[[Page, str], None]
 ) -> None:
-    """In both sizes and schemes, nothing is wider than the window, whatever people wrote."""
+    """No page of an export is wider than the window in both sizes and color schemes."""
     for place, name in (
         (exported / "index.html", "export-list"),
         (largest(exported) / "1.html", "export-chat"),
@@ -118,7 +118,7 @@ def test_an_export_has_the_layout_of_a_messenger(
 def test_pages_beside_the_chats_fit_and_are_accessible(
     exported: Path, page: Page, keep: Callable[[Page, str], None], accessible: Callable[[Page], None], name: str
 ) -> None:
-    """In both sizes and schemes, whatever people are called; each is a link away from the list of chats."""
+    """Each page is linked from the list of chats, fits the window and passes the accessibility check."""
     page.goto((exported / "index.html").as_uri())
     page.get_by_role("navigation", name="Export").get_by_role("link", name=name.capitalize()).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
@@ -132,7 +132,7 @@ def test_pages_beside_the_chats_fit_and_are_accessible(
 def test_photos_are_a_grid_that_leads_to_messages(
     with_photos: Path, page: Page, keep: Callable[[Page, str], None], accessible: Callable[[Page], None]
 ) -> None:
-    """By month; pictures load, and a click shows where one was sent."""
+    """The photos of a month load in a grid, and a click on one shows its message."""
     page.goto((with_photos / "media.html").as_uri())
     accessible(page)
     page.locator(".lines a").first.click()
@@ -146,7 +146,7 @@ def test_photos_are_a_grid_that_leads_to_messages(
 
 
 def test_a_user_reads_and_follows_quotes(exported: Path, one_page: Page) -> None:
-    """From the list to the latest messages, and back by pages, by quotes and by dates."""
+    """A user goes from the list to the latest messages and back by page links, quotes and dates."""
     page = one_page
     page.goto((exported / "index.html").as_uri())
     page.get_by_label("Show chats by name").fill("hikers")
@@ -199,7 +199,7 @@ def test_a_user_searches_an_export(exported: Path, one_page: Page) -> None:
 
 
 def test_no_page_runs_or_loads_anything(exported: Path, one_page: Page) -> None:
-    """On every page of the export, hovered and focused, the canary lives and nothing leaves."""
+    """Events on all elements of the pages run no injected script and cause no request outside the export."""
     outside = watch(one_page, exported)
     pages = [exported / "index.html", *sorted(largest(exported).glob("[0-9i]*.html"))[:6]]
     for path in pages:
@@ -233,7 +233,7 @@ def test_everything_but_the_search_works_without_javascript(exported: Path, brow
 
 
 def test_an_export_can_be_printed(exported: Path, one_page: Page) -> None:
-    """Messages without the links around them."""
+    """A printed chat has its messages and no page navigation."""
     one_page.emulate_media(media="print")
     one_page.goto((largest(exported) / "1.html").as_uri())
     expect(one_page.locator(".pager").first).to_be_hidden()

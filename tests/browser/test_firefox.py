@@ -1,4 +1,4 @@
-"""The pages in Firefox: the same guidelines, no complaints, nothing wider than the window; the editor works."""
+"""The pages in Firefox: accessibility, console messages, overflow and the editor."""
 
 import base64
 import json
@@ -81,7 +81,7 @@ def firefox() -> str:
 
 @pytest.fixture
 def programs(firefox: str, axe: str) -> tuple[str, str]:
-    """Find the browser, and the script that looks for what keeps people out."""
+    """Return the path of Firefox and the source of axe, which checks accessibility."""
     return firefox, axe
 
 
@@ -115,7 +115,7 @@ def paths(site: Service) -> list[str]:
 def test_pages_are_the_same_in_firefox(
     site: Service, api: httpx.Client, paths: list[str], programs: tuple[str, str], tmp_path: Path
 ) -> None:
-    """At the width of a phone and of a desk; what scripts draw is there, and forms and buttons work."""
+    """Pages work in Firefox at two widths: they fit, diagrams are drawn, and editing and reviewing succeed."""
     firefox, axe = programs
     job: dict[str, Any] = {
         "firefox": firefox,
@@ -167,7 +167,7 @@ def check_conversations(visits: list[dict[str, Any]]) -> None:
 
 
 def check_review(api: httpx.Client, reviewed: dict[str, Any]) -> None:
-    """Hold the review to its comment on a line, which is in the conversation, and to the merge."""
+    """Check that the review has its comment on a line and that the pull request was merged."""
     assert any("Why not two?" in comment for comment in reviewed["comments"])
     assert "merged" in reviewed["notice"]
     assert api.get(f"/repos{REPOSITORY}/pulls/2").json()["merged"] is True

@@ -1,4 +1,4 @@
-"""The first page and logging in, as a person does it."""
+"""The home page, logging in and logging out, in a browser."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from tests.conftest import ADMIN_PASSWORD, Service
 def test_a_user_logs_in_sees_the_home_page_and_logs_out(
     site: Service, page: Page, keep: Callable[[Page, str], None]
 ) -> None:
-    """By keyboard where that is quicker, in both sizes and schemes."""
+    """The home page shows repositories, organizations and backups, a damaged one included."""
     folder = site.settings.data / "backups"
     folder.mkdir()
     (folder / "holiday.binproto").write_bytes(

@@ -1,4 +1,4 @@
-"""Issues as people use them: opened, talked about, made to wait for each other, closed."""
+"""Issues in a browser: opening, commenting, dependencies and closing."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ Keep = Callable[[Page, str], None]
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_a_user_works_with_issues(site: Service, page: Page, keep: Keep) -> None:
-    """From the empty list to a drawing of what waits for what, at the size of a desk and of a phone."""
+    """A user opens two issues, makes one depend on the other and closes both, on a desktop and on a phone."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
         api.post("/user/repos", json={"name": "ship"})
         api.post("/repos/admin/ship/labels", json={"name": "bug", "color": "d73a4a"})
@@ -30,7 +30,7 @@ def test_a_user_works_with_issues(site: Service, page: Page, keep: Keep) -> None
 
 
 def test_the_address_of_a_comment_leads_to_its_page(site: Service, page: Page) -> None:
-    """As the API gives it, which knows no pages of a timeline."""
+    """The URL of a comment from the API, which has no page number, opens the page with that comment."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=30) as api:
         api.post("/user/repos", json={"name": "ship"})
         api.post("/repos/admin/ship/issues", json={"title": "A long talk"})
@@ -47,7 +47,7 @@ def test_the_address_of_a_comment_leads_to_its_page(site: Service, page: Page) -
 
 @pytest.mark.parametrize("page", ["desktop", "phone"], indirect=True)
 def test_an_issue_shows_what_mentions_it(site: Service, page: Page, keep: Keep) -> None:
-    """Issues, pull requests and comments, with their state and title, in both sizes and themes."""
+    """An issue lists the issues, pull requests and comments that mention it, with links to them."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=30) as api:
 
         def post(path: str, **body: object) -> None:
@@ -78,7 +78,7 @@ def test_an_issue_shows_what_mentions_it(site: Service, page: Page, keep: Keep) 
 
 
 def open_two(site: Service, page: Page, keep: Keep) -> None:
-    """Open an issue with everything there is, and another with a title that means no good."""
+    """Open an issue with all fields filled in, and another whose title contains HTML."""
     page.get_by_role("link", name="Open an issue").click()
     page.get_by_label("Title").fill("The gauge is stuck")
     page.get_by_label("Description").fill("Since **Monday**.\n\n- [x] looked\n- [ ] freed it")
@@ -97,7 +97,7 @@ def open_two(site: Service, page: Page, keep: Keep) -> None:
 
 
 def let_one_wait_for_the_other(page: Page, keep: Keep) -> None:
-    """Comment, find the other issue by a word, and look at the drawing."""
+    """Add a comment, find the other issue, add it as a dependency and look at the graph."""
     page.get_by_label("Your comment").fill("Ask @admin about #2.")
     page.get_by_role("button", name="Comment", exact=True).click()
     expect(page.get_by_role("link", name="@admin")).to_be_visible()
@@ -116,7 +116,7 @@ def let_one_wait_for_the_other(page: Page, keep: Keep) -> None:
 
 
 def close_both(site: Service, page: Page, keep: Keep) -> None:
-    """Close the issue that is shown, which blocks the first, and then that."""
+    """Close the second issue, which blocks the first one, and then the first one."""
     page.get_by_role("button", name="Close issue").click()
     expect(page.get_by_text("admin closed this")).to_be_visible()
     page.goto(f"{site.url}/admin/ship/issues/1")
@@ -130,7 +130,7 @@ def close_both(site: Service, page: Page, keep: Keep) -> None:
 
 
 def look_around(site: Service, page: Page, keep: Keep) -> None:
-    """Make a label, see how far the milestone is, and find one's own issues."""
+    """Create a label, check the progress of the milestone, and list the user's own issues."""
     page.get_by_role("link", name="Labels").click()
     page.get_by_text("New label").click()
     page.get_by_label("Name").first.fill("wish")

@@ -1,4 +1,4 @@
-"""Parts of pages that must stay large enough to read, measured in a browser."""
+"""Minimum sizes of page elements, measured in a browser."""
 
 import base64
 
@@ -25,7 +25,7 @@ def width_of(page: Page, selector: str) -> float:
 
 @pytest.mark.parametrize(("page", "scheme"), SIZES, indirect=True)
 def test_fields_and_names_are_wide_enough_to_read(site: Service, page: Page) -> None:
-    """The filters of the issue list, and the names in a directory below the first."""
+    """The filters of the issue list and the file names of a subdirectory have a minimum width."""
     with api_of(site) as api:
         api.post("/user/repos", json={"name": "ship"})
         api.post("/repos/admin/ship/issues", json={"title": "A leak"})
@@ -42,7 +42,7 @@ def test_fields_and_names_are_wide_enough_to_read(site: Service, page: Page) -> 
 
 @pytest.mark.parametrize(("page", "scheme"), SIZES[:1], indirect=True)
 def test_an_address_with_a_line_shows_that_line_of_a_long_file(site: Service, page: Page) -> None:
-    """A long file is shown in parts: the one with the line is loaded, also of its blame."""
+    """A URL with a line loads the part of a long file, or of its blame, that has the line."""
     with api_of(site) as api:
         api.post("/user/repos", json={"name": "ship"})
         text = "".join(f"line {number}\n" for number in range(1, 20_001))

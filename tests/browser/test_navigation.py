@@ -1,4 +1,4 @@
-"""What helps people around the site: menus, copy buttons, keyboard shortcuts and the file finder."""
+"""Menus, copy buttons, keyboard shortcuts and the file finder, in a browser."""
 
 import base64
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def prepare(site: Service) -> None:
     indirect=True,
 )
 def test_a_user_navigates_by_keyboard(site: Service, page: Page, keep: Keep) -> None:
-    """One menu is open at a time, letters lead to pages, and hashes can be copied."""
+    """Only one menu is open at a time, single keys open pages, and hashes can be copied."""
     prepare(site)
     page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")
     page.get_by_label("Username").fill("admin")

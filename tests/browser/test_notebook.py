@@ -1,4 +1,4 @@
-"""A Jupyter notebook in the browser, at both sizes and in both themes."""
+"""A Jupyter notebook in a browser, at both sizes and in both themes."""
 
 import base64
 import json
@@ -72,7 +72,7 @@ NOTEBOOK = {
 
 
 def test_a_notebook_is_shown_with_its_outputs(site: Service, page: Page, keep: Keep) -> None:
-    """Text, code, tables, images and tracebacks; nothing is wider than the page, and nothing runs."""
+    """Text, code, tables, images and tracebacks are shown, and scripts of the notebook are removed."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
         assert api.post("/user/repos", json={"name": "tides"}).status_code == 201
         body = {"content": base64.b64encode(json.dumps(NOTEBOOK).encode()).decode(), "message": "Write"}

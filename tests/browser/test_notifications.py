@@ -1,4 +1,4 @@
-"""Notifications as a person reads them."""
+"""Reading, pinning and unsubscribing from notifications in a browser."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ TITLES = ("The gauge shows the tide of yesterday, every day after midnight", "Re
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_user_reads_pins_and_unsubscribes(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
-    """From the bell to an issue and back; the bell counts down."""
+    """The number of unread notifications falls with each one that is pinned or read."""
     accounts.create_user(site.database, "eve", Secret("a-password-for-tests"))
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
         for name in ("harbour", "dock"):

@@ -1,4 +1,4 @@
-"""Passkeys as a person adds them and logs in with them, with the browser's virtual authenticator."""
+"""Adding passkeys and logging in with them, with the virtual authenticator of a browser."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ def add_authenticator(page: Page) -> Callable[..., None]:
 
 
 def log_in(site: Service, page: Page, wanted: str = SETTINGS) -> None:
-    """Give the name and the password."""
+    """Log in with the name and the password."""
     page.goto(f"{localhost(site)}/login?next={wanted}")
     page.get_by_label("Username").fill("admin")
     page.get_by_label("Password").fill(ADMIN_PASSWORD)
@@ -62,7 +62,7 @@ def problem(page: Page) -> Locator:
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_user_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
-    """With the passkey alone, then with it after the password; then they remove it with itself."""
+    """A passkey works alone, as a second factor after the password, and for its own removal."""
     verify_user = add_authenticator(page)
     log_in(site, page)
     keep(page, "passkeys-none")
@@ -105,7 +105,7 @@ def test_a_user_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Call
 
 
 def test_a_wrong_password_is_reported(site: Service, browser: Browser) -> None:
-    """Beside the button, and it can be tried again; a browser that has no passkeys says so."""
+    """A wrong password is an error beside the button, and a browser without passkeys shows a message."""
     context = browser.new_context()
     page = context.new_page()
     add_authenticator(page)
@@ -124,7 +124,7 @@ def test_a_wrong_password_is_reported(site: Service, browser: Browser) -> None:
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop")], indirect=True)
 def test_a_url_without_passkeys_is_reported(site: Service, page: Page) -> None:
-    """At an IP address the page says so, and the app can be set up."""
+    """At an IP address the page says that passkeys need a host name and offers an authenticator app."""
     page.goto(f"{site.url}/login?next={SETTINGS}")
     expect(page.get_by_role("button", name="Log in with a passkey")).to_have_count(0)
     page.get_by_label("Username").fill("admin")
@@ -135,7 +135,7 @@ def test_a_url_without_passkeys_is_reported(site: Service, page: Page) -> None:
 
 
 def test_without_a_script_other_factors_are_offered(site: Service, browser: Browser) -> None:
-    """And the pages say that passkeys need JavaScript."""
+    """Without JavaScript the pages say that passkeys need it and offer an authenticator app."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{localhost(site)}/login?next={SETTINGS}")

@@ -1,4 +1,4 @@
-"""Pull requests as people use them: opened from a branch, reviewed line by line, and merged."""
+"""Pull requests in a browser: opened from a branch, reviewed line by line, and merged."""
 
 import base64
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def commit(api: httpx.Client, path: str, text: str, **fields: str) -> None:
 
 
 def prepare(site: Service) -> None:
-    """Make a repository with a branch, a protected base, and somebody else's view of the branch."""
+    """Create a repository with a branch, a protected base, and a collaborator."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
         api.post(
             "/admin/users",
@@ -45,7 +45,7 @@ def prepare(site: Service) -> None:
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_a_user_works_with_pull_requests(site: Service, page: Page, keep: Keep) -> None:
-    """From the hint on the first page to the merge, at the size of a desk and of a phone."""
+    """A user creates, reviews and merges a pull request of a pushed branch, on a desktop and on a phone."""
     prepare(site)
     page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")
     page.get_by_label("Username").fill("admin")
@@ -87,7 +87,7 @@ def comment_on_a_line(page: Page, keep: Keep) -> None:
 
 
 def let_bob_look(site: Service) -> None:
-    """Let the reviewer ask for changes, and a check fail."""
+    """Submit a review of Bob that requests changes, and set a failed and a successful commit status."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("bob", ADMIN_PASSWORD), timeout=60) as api:
         line = {"path": "tide_table.py", "new_position": 11, "body": "This is too long."}
         review = {"event": "REQUEST_CHANGES", "body": "Please **shorten** it.", "comments": [line]}

@@ -1,4 +1,4 @@
-"""Releases as people use them: drafted, published with a file, and found again from the first page."""
+"""Releases in a browser: drafted, and published with a file."""
 
 import base64
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def prepare(site: Service) -> None:
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_a_user_publishes_a_release(site: Service, page: Page, keep: Keep) -> None:
-    """From the side column to a published release with a file."""
+    """A release is created from the repository page, gets a file, and is listed in the side column."""
     prepare(site)
     page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")
     page.get_by_label("Username").fill("admin")

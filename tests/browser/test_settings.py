@@ -1,4 +1,4 @@
-"""Settings as a person uses them: an organization, a webhook with its history, a token."""
+"""Settings in a browser: an organization, a webhook with its deliveries, and a token."""
 
 import json
 import threading
@@ -18,10 +18,10 @@ from tests.conftest import ADMIN_PASSWORD, Service, run_service, wait_for
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Refuses what it is told, in words that would run if a page let them."""
+    """A webhook receiver that answers 500 with a body that contains a script."""
 
     def do_POST(self) -> None:
-        """Answer."""
+        """Answer with 500 and a body that contains HTML."""
         self.rfile.read(int(self.headers.get("content-length", 0)))
         said = json.dumps({"sorry": "<script>alert(1)</script>", "long": "x" * 300}).encode()
         self.send_response(500)
@@ -30,7 +30,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.wfile.write(said)
 
     def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def found_tidewater(delivering: Service, page: Page) -> None:
 
 
 def make_token(delivering: Service, page: Page) -> None:
-    """Make an access token, with the password typed once more."""
+    """Create an access token, with the password."""
     leave_for(page, f"{delivering.url}/-/account/tokens")
     page.get_by_label("Name").fill("builds")
     page.get_by_label("Your password").fill(ADMIN_PASSWORD)
@@ -91,7 +91,7 @@ def test_a_user_creates_an_organization_a_webhook_and_a_token(
     keep: Callable[[Page, str], None],
     accessible: Callable[[Page], None],
 ) -> None:
-    """And sees what was sent and answered."""
+    """The user sees the request and the response of a test delivery of the webhook."""
     found_tidewater(delivering, page)
     page.get_by_role("link", name="Create a repository").click()
     expect(page.get_by_label("Owner")).to_have_value("tidewater")

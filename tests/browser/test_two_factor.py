@@ -1,4 +1,4 @@
-"""Two-factor authentication as a person sets it up and logs in with it."""
+"""Enabling two-factor authentication and logging in with it, in a browser."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from tests.conftest import ADMIN_PASSWORD, Service
 
 
 def log_in(site: Service, page: Page, wanted: str) -> None:
-    """Give the name and the password."""
+    """Log in with the name and the password."""
     page.goto(f"{site.url}/login?next={wanted}")
     page.get_by_label("Username").fill("admin")
     page.get_by_label("Password").fill(ADMIN_PASSWORD)
@@ -21,7 +21,7 @@ def log_in(site: Service, page: Page, wanted: str) -> None:
 def test_a_user_enables_two_factor_authentication_and_logs_in(
     site: Service, page: Page, keep: Callable[[Page, str], None]
 ) -> None:
-    """With a code, then with a recovery code, and disables it with another one."""
+    """A code of the app enables it, a recovery code logs the user in, and another one disables it."""
     log_in(site, page, "/-/account/two-factor")
     keep(page, "two-factor-disabled")
     page.get_by_label("Your password").first.fill(ADMIN_PASSWORD)

@@ -1,4 +1,4 @@
-"""Uploading a chat backup, as a person does it."""
+"""Uploading a chat backup in a browser."""
 
 import re
 import zipfile
@@ -36,7 +36,7 @@ def log_in(page: Page, site: Service, name: str) -> None:
 def test_a_user_uploads_a_folder_opens_it_with_its_key_and_shares_it(
     site: Service, page: Page, keep: Callable[[Page, str], None], tmp_path: Path
 ) -> None:
-    """From an empty list to the pictures of a phone's folder, and from there to who may read it."""
+    """A user uploads an encrypted folder, sees its pictures, exports it as HTML and shares it."""
     write_sample(sample_records(120, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
     accounts.create_user(site.database, "bob", Secret(PASSWORD))
     log_in(page, site, "ada")
@@ -76,7 +76,7 @@ def test_an_upload_resumes_after_an_interruption(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A lost connection is tried again; after the page was closed, the same file goes on where it ended."""
+    """A lost chunk is sent again, and the same file resumes at its offset after the page was closed."""
     monkeypatch.setattr("holdfast.web.chats.upload_endpoints.CHUNK_BYTES", CHUNK)
     monkeypatch.setattr(chat_uploads, "LEAST_BYTES", CHUNK)
     path = tmp_path / "long.binproto"
@@ -121,7 +121,7 @@ def test_an_upload_resumes_after_an_interruption(
 def test_a_file_that_is_not_a_backup_is_refused_on_the_page(
     site: Service, browser: Browser, tmp_path: Path
 ) -> None:
-    """With the reason, and the form for another file."""
+    """The page shows why a file is refused, with the form for another file."""
     (tmp_path / "notes.txt").write_text("nothing of interest")
     with browser.new_context() as context:
         page = context.new_page()
@@ -134,7 +134,7 @@ def test_a_file_that_is_not_a_backup_is_refused_on_the_page(
 
 
 def test_the_form_works_without_a_script(site: Service, browser: Browser, tmp_path: Path) -> None:
-    """With one file; a folder is not offered."""
+    """A single file can be uploaded without JavaScript, and the folder field is hidden."""
     (tmp_path / "one.binproto").write_bytes(stream_of(sample(200)))
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
@@ -149,7 +149,7 @@ def test_the_form_works_without_a_script(site: Service, browser: Browser, tmp_pa
 def test_the_progress_of_an_import_is_shown_until_it_is_done(
     site: Service, page: Page, accessible: Callable[[Page], None], tmp_path: Path
 ) -> None:
-    """The page reloads by a script, and without one by what is in its head; it keeps nobody out."""
+    """The page of a running import is accessible and is followed by the list of chats."""
     write_sample(sample_records(20_000, 1), tmp_path / "phone.binproto", OutputFormat.STREAM, seed=1)
     log_in(page, site, "ada")
     page.get_by_label("Backup file").set_input_files(tmp_path / "phone.binproto")

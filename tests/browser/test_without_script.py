@@ -1,4 +1,4 @@
-"""A day with a repository on a phone without JavaScript: everything is links and forms."""
+"""Pull requests in a mobile browser without JavaScript: everything is links and forms."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ def write_file(page: Page, path: str, content: str, *, branch: str = "") -> None
 
 @pytest.mark.timeout(300)
 def test_a_pull_request_is_opened_reviewed_and_merged_without_scripts(site: Service, browser: Browser) -> None:
-    """A repository, an issue, a branch, a review with a suggestion, an approval, and the merge that closes it."""
+    """Two users get from a new repository to a reviewed and merged pull request without JavaScript."""
     for name in ("ada", "bob"):
         accounts.create_user(site.database, name, Secret(PASSWORD))
     with logged_in(browser, site, "ada") as ada, logged_in(browser, site, "bob") as bob:

@@ -1,4 +1,4 @@
-"""Running the command line."""
+"""Fixtures that run the command line."""
 
 import os
 import subprocess

@@ -18,7 +18,7 @@ class Peer(BaseHTTPRequestHandler):
     """A host whose response is chosen by the path of the request."""
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Send the response that the path selects."""
         SEEN.append((self.headers["Host"], self.headers["Authorization"]))
         _, kind, *rest = self.path.split("/", 2)
         self.send_response(int(kind))
@@ -28,7 +28,7 @@ class Peer(BaseHTTPRequestHandler):
         self.wfile.write(b"not json" if kind != "404" else b'{"message": "<b>secret</b>"}')
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name it has in the base
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def peers() -> Iterator[tuple[str, str]]:
 
 
 def test_the_token_goes_to_its_host_alone(peers: tuple[str, str]) -> None:
-    """Not where that host sends one."""
+    """The token is not sent to another host that a redirect leads to."""
     first, other = peers
     remote = Remote(first, Secret("t0ken"), "ada/snaps")
     remote.open("GET", f"{first}/302/{other}/200/x", {}).close()
@@ -53,7 +53,7 @@ def test_the_token_goes_to_its_host_alone(peers: tuple[str, str]) -> None:
 
 
 def test_a_host_that_answers_nonsense_is_said_to(peers: tuple[str, str]) -> None:
-    """Nonsense, circles and refusals are errors for people."""
+    """An unexpected response, too many redirects, a refusal and an invalid URL have errors of their own."""
     peer, _ = peers
     remote = Remote(peer, None, "ada/snaps")
     with pytest.raises(RemoteRefused, match="unexpected response"):
@@ -69,7 +69,7 @@ def test_a_host_that_answers_nonsense_is_said_to(peers: tuple[str, str]) -> None
 
 
 def test_nothing_is_followed_from_https_to_http() -> None:
-    """What is sent or fetched then could be read and changed on the way."""
+    """A request from HTTPS to an HTTP URL is refused, since it could be read on the way."""
     remote = Remote("https://127.0.0.1:1", Secret("t0ken"), "ada/snaps")
     for method in ("GET", "PUT"):
         with pytest.raises(MalformedResponse, match="unencrypted URL"):
@@ -77,7 +77,7 @@ def test_nothing_is_followed_from_https_to_http() -> None:
 
 
 def test_commands_that_send_nothing_do_not_import_the_http_library() -> None:
-    """It would double the time they take to start."""
+    """The import of aiohttp is deferred, since it would double the time a command takes to start."""
     program = "import sys, holdfast.cli.main; print(sorted({'aiohttp', 'yarl'} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"

@@ -6,27 +6,8 @@ import pytest
 
 from holdfast.backup import archives
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.container.vectors import SET_A
-from tests.backup.streams import (
-    HEADER,
-    empty_frame,
-    record,
-)
-from tests.cli.conftest import CommandResult, Run
-
-STREAM = record(HEADER) + empty_frame(1) + empty_frame(2) * 3 + empty_frame(4) * 12345
-OTHER_KEY = f"{SET_A.pool}\naccount-id = {SET_A.aci}"
-
-
-def check_failure(result: CommandResult, status: ExitCode, *arguments: str) -> None:
-    """Check that a failure prints one line on standard error and nothing else."""
-    assert result.status == status, result.err
-    assert result.err.startswith("error: ")
-    assert result.err.count("\n") == 1
-    assert "Traceback" not in result.err
-    assert result.out == ""
-    for word in arguments:
-        assert word in result.err
+from tests.cli.backup_helpers import FRAME_STREAM, check_failure
+from tests.cli.conftest import Run
 
 
 @pytest.mark.parametrize(
@@ -43,7 +24,7 @@ def check_failure(result: CommandResult, status: ExitCode, *arguments: str) -> N
 def test_every_command_says_what_a_file_of_another_kind_is(
     run: Run, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    """An archive given for a backup, a database, a chat of WhatsApp: what it is and what to do, in one line."""
+    """An archive of Holdfast and a chat exported by WhatsApp are recognised and reported in one line."""
     own = tmp_path / "mine.archive"
     archives.open(own, create=True).close()
     chat = tmp_path / "chat.txt"
@@ -60,5 +41,5 @@ def test_every_command_says_what_a_file_of_another_kind_is(
 
 def test_damage_is_said_with_its_place(spawn: Run) -> None:
     """The exit status is 3 and the line names frame and byte."""
-    result = spawn("backup", "info", "-", data=STREAM[:-1])
+    result = spawn("backup", "info", "-", data=FRAME_STREAM[:-1])
     check_failure(result, ExitCode.UNREADABLE, "the file ends in the middle of a record (frame 12349, byte ")

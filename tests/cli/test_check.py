@@ -1,4 +1,4 @@
-"""`holdfast backup check`: one word, a list, an exit status."""
+"""`holdfast backup check`: its output and its exit status."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def phone(tmp_path: Path) -> Path:
 
 
 def test_a_complete_backup_is_one_word_and_status_0(run: Run, phone: Path, key_file: str) -> None:
-    """A script may go on behind it, and a person reads the first line."""
+    """The first line is `complete`, and the exit status is 0."""
     result = run("backup", "check", str(phone), "--key-file", key_file)
     assert (result.status, result.err) == (ExitCode.FINE, "")
     assert result.out.splitlines()[0] == "complete"
@@ -34,7 +34,7 @@ def test_a_complete_backup_is_one_word_and_status_0(run: Run, phone: Path, key_f
 
 
 def test_an_incomplete_backup_lists_what_is_lost(run: Run, phone: Path, key_file: str) -> None:
-    """By chat, date and person, for people and for programs."""
+    """Lost attachments are listed by chat, date and person, as text and as JSON."""
     for file in sorted((phone / "files").glob("??/*"))[:4]:
         file.unlink()
     result = run("backup", "check", str(phone), "--key-file", key_file, "--json")
@@ -56,7 +56,7 @@ def test_an_incomplete_backup_lists_what_is_lost(run: Run, phone: Path, key_file
 def test_a_wrong_key_a_missing_key_and_no_backup_have_their_statuses(
     run: Run, phone: Path, tmp_path: Path
 ) -> None:
-    """As every other command."""
+    """The command `check` has the same exit statuses for them as every other command."""
     other = tmp_path / "other.txt"
     other.write_text(SET_A.pool)
     assert run("backup", "check", str(phone), "--key-file", str(other)).status == ExitCode.WRONG_KEY
@@ -66,7 +66,7 @@ def test_a_wrong_key_a_missing_key_and_no_backup_have_their_statuses(
 
 @pytest.mark.parametrize("damage", ["missing", "damaged"])
 def test_info_that_verifies_and_validate_say_no(run: Run, phone: Path, key_file: str, damage: str) -> None:
-    """With their exit status, not only in words; what is only looked for cannot be found damaged inside."""
+    """`info --verify-media` and `validate` exit with 1 for a lost attachment, and `info` alone with 0."""
     assert run("backup", "info", str(phone), "--verify-media", "--key-file", key_file).status == ExitCode.FINE
     assert run("backup", "validate", str(phone), "--key-file", key_file).status == ExitCode.FINE
     file = min((phone / "files").glob("??/*"))

@@ -9,11 +9,9 @@ from holdfast import backup
 from holdfast.cli.exit_codes import ExitCode
 from tests.backup.compare.snapshots import difference, snapshot
 from tests.backup.compare.valid import check
-from tests.backup.container.vectors import SET_A
 from tests.backup.streams import KEY_FILE, KEYS, container_of, file_forms, folder_of, sample
-from tests.cli.conftest import CommandResult, Run
-
-OTHER_KEY = f"{SET_A.pool}\naccount-id = {SET_A.aci}"
+from tests.cli.backup_helpers import OTHER_KEY_FILE, check_failure
+from tests.cli.conftest import Run
 
 
 @pytest.fixture
@@ -27,22 +25,12 @@ def backups(tmp_path: Path) -> Path:
     (tmp_path / "b.binproto").write_bytes(new.raw())
     (tmp_path / "other.binproto").write_bytes(snapshot(60, seed=2).raw())
     (tmp_path / "keys.txt").write_text(KEY_FILE)
-    (tmp_path / "wrong.txt").write_text(OTHER_KEY)
+    (tmp_path / "wrong.txt").write_text(OTHER_KEY_FILE)
     return tmp_path
 
 
-def check_failure(result: CommandResult, status: ExitCode, *arguments: str) -> None:
-    """Check that a failure prints one line on standard error and nothing else."""
-    assert result.status == status, result.err
-    assert result.err.startswith("error: ")
-    assert result.err.count("\n") == 1
-    assert result.out == ""
-    for word in arguments:
-        assert word in result.err
-
-
 def test_diff_shows_what_changed_and_exits_with_1(run: Run, backups: Path) -> None:
-    """By chat, with counts; names are named."""
+    """The number of changes is shown by chat, and a changed name with its new value."""
     result = run("backup", "diff", str(backups / "a.binproto"), str(backups / "b.binproto"))
     assert (result.status, result.err) == (ExitCode.NO, "")
     assert "→ Harbour" in result.out
@@ -51,21 +39,21 @@ def test_diff_shows_what_changed_and_exits_with_1(run: Run, backups: Path) -> No
 
 
 def test_diff_of_the_same_says_so_and_exits_with_0(run: Run, backups: Path) -> None:
-    """In whatever form the other one comes."""
+    """Backups with the same content are equal in whatever form they are stored."""
     backups.joinpath("a.jsonl").write_bytes(dict(file_forms(sample(60)))["lines"])
     result = run("backup", "diff", str(backups / "a.binproto"), str(backups / "a.jsonl"))
     assert (result.status, result.out) == (0, "no difference: 60 messages in both\n")
 
 
 def test_diff_in_detail_lists_each_change_safely(run: Run, backups: Path) -> None:
-    """With what was said before and after, and nothing that steers a terminal."""
+    """The text is shown before and after the change, without terminal control characters."""
     result = run("backup", "diff", str(backups / "a.binproto"), str(backups / "b.binproto"), "--detail")
     assert "→ something else[31m" in result.out
     assert "\x1b[31m" not in result.out
 
 
 def test_diff_as_json_is_one_document(run: Run, backups: Path) -> None:
-    """With every change in it, when asked for."""
+    """With `--detail` the JSON document also has the list of all changes."""
     arguments = ("backup", "diff", str(backups / "a.binproto"), str(backups / "b.binproto"), "--json")
     plain, detailed = json.loads(run(*arguments).out), json.loads(run(*arguments, "--detail").out)
     assert plain["same"] is False
@@ -80,7 +68,7 @@ def test_diff_as_json_is_one_document(run: Run, backups: Path) -> None:
 
 
 def test_diff_looks_at_one_chat(run: Run, backups: Path) -> None:
-    """By its name; one that is not there is wrong usage."""
+    """The chat is given by its name; an unknown name is wrong usage."""
     arguments = ("backup", "diff", str(backups / "a.binproto"), str(backups / "b.binproto"))
     assert run(*arguments, "--chat", "note to self").status == 0
     assert run(*arguments, "--chat", "harbour").status == 1
@@ -88,7 +76,7 @@ def test_diff_looks_at_one_chat(run: Run, backups: Path) -> None:
 
 
 def test_each_backup_takes_the_key_that_fits(run: Run, backups: Path) -> None:
-    """Whichever comes first; without one that fits it is the wrong key."""
+    """Several key files can be given; without one that fits, the exit status is that of a wrong key."""
     (backups / "x.backup").write_bytes(container_of(sample(60)))
     arguments = ("backup", "diff", str(backups / "x.backup"), str(backups / "a.binproto"))
     wrong, right = ("--key-file", str(backups / "wrong.txt")), ("--key-file", str(backups / "keys.txt"))
@@ -98,14 +86,14 @@ def test_each_backup_takes_the_key_that_fits(run: Run, backups: Path) -> None:
 
 
 def test_standard_input_is_one_of_them(spawn: Run, backups: Path) -> None:
-    """And only one."""
+    """Standard input can be one of the two backups, but not both."""
     data = (backups / "a.binproto").read_bytes()
     assert spawn("backup", "diff", "-", str(backups / "a.binproto"), data=data).status == 0
     assert spawn("backup", "diff", "-", "-", data=data).status == ExitCode.USAGE
 
 
 def test_merge_writes_one_and_lists_conflicts(run: Run, backups: Path) -> None:
-    """On standard error, and all of them to a file."""
+    """Conflicts are shown on standard error, and --conflicts writes all of them to a file."""
     target, listed = backups / "c.jsonl", backups / "conflicts.jsonl"
     result = run(
         *("backup", "merge", str(backups / "a.binproto"), str(backups / "b.binproto"), "-o", str(target)),
@@ -122,7 +110,7 @@ def test_merge_writes_one_and_lists_conflicts(run: Run, backups: Path) -> None:
 
 
 def test_merge_refuses_what_it_cannot_do(run: Run, backups: Path) -> None:
-    """Two accounts, one backup, a form nobody named; and leaves nothing."""
+    """Two accounts, a single backup, a target of unknown form and a damaged backup leave no file behind."""
     a, target = str(backups / "a.binproto"), backups / "c.binproto"
     other = str(backups / "other.binproto")
     check_failure(run("backup", "merge", a, other, "-o", str(target)), ExitCode.NO, "two accounts")
@@ -139,7 +127,7 @@ def test_merge_refuses_what_it_cannot_do(run: Run, backups: Path) -> None:
 
 
 def test_merge_of_a_folder_and_a_file_writes_a_folder(run: Run, backups: Path) -> None:
-    """Encrypted with the keys of the source, with its attachments."""
+    """The folder is encrypted with the keys of the source, and has its attachments."""
     folder = folder_of(sample(60), backups / "phone")
     sources = (str(folder), str(backups / "b.binproto"))
     arguments = ("backup", "merge", *sources, "--key-file", str(backups / "keys.txt"))
@@ -150,7 +138,7 @@ def test_merge_of_a_folder_and_a_file_writes_a_folder(run: Run, backups: Path) -
 
 
 def test_crop_writes_part_of_a_backup(run: Run, backups: Path) -> None:
-    """What was asked for, still valid."""
+    """The part selected by chat or by time is a valid backup."""
     target = backups / "c.binproto"
     source = str(backups / "b.binproto")
     result = run("backup", "crop", source, str(target), "--chat", "Harbour", "--without-media")
@@ -185,14 +173,14 @@ def test_crop_writes_part_of_a_backup(run: Run, backups: Path) -> None:
     ],
 )
 def test_crop_needs_to_be_told_what_it_can_understand(run: Run, backups: Path, arguments: tuple[str, ...]) -> None:
-    """One line, and nothing is written."""
+    """An invalid selection is reported in one line, and nothing is written."""
     result = run("backup", "crop", str(backups / "a.binproto"), str(backups / "c.binproto"), *arguments)
     check_failure(result, ExitCode.USAGE)
     assert not (backups / "c.binproto").exists()
 
 
 def test_crop_goes_from_pipe_to_pipe(spawn: Run, backups: Path) -> None:
-    """JSON out, if asked for."""
+    """With `--to`, `crop` writes that format to standard output."""
     data = (backups / "a.binproto").read_bytes()
     result = spawn("backup", "crop", "-", "-", "--to", "jsonl", "--since", "2000", data=data)
     assert result.status == 0, result.err
@@ -200,7 +188,7 @@ def test_crop_goes_from_pipe_to_pipe(spawn: Run, backups: Path) -> None:
 
 
 def test_a_backup_is_not_written_over(run: Run, backups: Path) -> None:
-    """It may be the only one; what is made from it may replace an older one of its kind."""
+    """A source is never overwritten, even with --force; another file is."""
     a, c = backups / "a.binproto", backups / "c.binproto"
     before = a.read_bytes()
     result = run("backup", "merge", str(a), str(backups / "b.binproto"), "-o", str(a), "--force")

@@ -12,21 +12,21 @@ from tests.cli.conftest import Run
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_its_script(spawn: Run, shell: str) -> None:
-    """The script names the command and the variable typer answers to."""
+    """The script sets the variable that selects the shell."""
     result = spawn("completion", shell)
     assert result.status == 0
     assert f"_HOLDFAST_COMPLETE=complete_{shell}" in result.out
 
 
 def test_an_unknown_shell_is_wrong_usage(run: Run) -> None:
-    """The known ones are listed."""
+    """The error about an unknown shell lists the known ones."""
     result = run("completion", "tcsh")
     assert result.status == 2
     assert "fish" in result.err
 
 
 def test_bash_really_completes(spawn: Run, tmp_path: Path) -> None:
-    """A real bash with the script offers the groups for the letters typed so far."""
+    """A bash with the script completes `ba` to `backup`."""
     bash = shutil.which("bash")
     assert bash is not None
     holdfast = tmp_path / "holdfast"

@@ -14,12 +14,12 @@ from tests.backup.streams import (
     small_sample,
     stream_of,
 )
+from tests.cli.backup_helpers import OTHER_KEY_FILE, check_failure
 from tests.cli.conftest import Run
-from tests.cli.test_backup import OTHER_KEY, check_failure
 
 
 def test_convert_round_trips(run: Run, tmp_path: Path, strong_key_file: str) -> None:
-    """The form is told by the name or by --to."""
+    """The extension or `--to` selects the format, and converting back restores the bytes."""
     source = tmp_path / "a.binproto"
     source.write_bytes(stream_of(sample()))
     steps = ["b.jsonl", "c.json", "d.encrypted", "e.binproto"]
@@ -43,21 +43,21 @@ def test_convert_round_trips(run: Run, tmp_path: Path, strong_key_file: str) -> 
 
 
 def test_convert_reads_and_writes_pipes(spawn: Run) -> None:
-    """Nothing but the backup is on standard output."""
+    """Standard output has the converted backup and nothing else."""
     result = spawn("backup", "convert", "-", "-", "--to", "jsonl", data=stream_of(small_sample()))
     assert (result.status, result.err) == (0, "")
     assert result.out.encode() == lines_of(small_sample())
 
 
 def test_convert_says_what_it_did_as_json(run: Run, tmp_path: Path) -> None:
-    """For programs."""
+    """With `--json` the counts and problems are printed as one document."""
     (tmp_path / "a").write_bytes(stream_of(small_sample()))
     result = run("backup", "convert", str(tmp_path / "a"), str(tmp_path / "b.jsonl"), "--json")
     assert json.loads(result.out) == {"frames": len(small_sample()) - 1, "attachments": 0, "problems": []}
 
 
 def test_convert_spells_names_as_asked(run: Run, tmp_path: Path) -> None:
-    """Either way is read again."""
+    """`--names` selects the spelling of field names, and both can be read again."""
     (tmp_path / "a").write_bytes(stream_of(sample(450)))
     for names, word in (("spec", "platformASpecificSettings"), ("signal", "androidSpecificSettings")):
         target = tmp_path / f"{names}.jsonl"
@@ -68,7 +68,7 @@ def test_convert_spells_names_as_asked(run: Run, tmp_path: Path) -> None:
 
 
 def test_convert_tells_of_edited_records_once(run: Run, tmp_path: Path, strong_key_file: str) -> None:
-    """What they say was written, not the bytes they carry."""
+    """A note says that the fields of an edited record were written, not its stored bytes."""
     edited = b"\x12\x02\x08\x05\x12\x00"
     (tmp_path / "a.jsonl").write_bytes(lines_of([HEADER, edited]).replace(b'"5"', b'"6"'))
     for to in ("stream", "folder"):
@@ -87,7 +87,7 @@ def test_convert_tells_of_edited_records_once(run: Run, tmp_path: Path, strong_k
 
 
 def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_file: str) -> None:
-    """Neither what was plain, nor what gets a new key; what has the key already may keep it."""
+    """A plain backup and a new key need a strong one; a backup that is encrypted already may keep its key."""
     (tmp_path / "plain").write_bytes(stream_of(small_sample()))
     (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     weak = str(tmp_path / "weak.txt")
@@ -110,9 +110,9 @@ def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_
 
 
 def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str) -> None:
-    """The old ones no longer open it."""
+    """The old keys do not open the new backup."""
     (tmp_path / "a").write_bytes(container_of(small_sample()))
-    (tmp_path / "new.txt").write_text(OTHER_KEY)
+    (tmp_path / "new.txt").write_text(OTHER_KEY_FILE)
     target = str(tmp_path / "b.encrypted")
     result = run(
         "backup",
@@ -130,7 +130,7 @@ def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str)
 
 
 def test_convert_refuses_what_it_cannot_do(run: Run, tmp_path: Path) -> None:
-    """A name that says nothing, a folder on standard output, no keys, damage; nothing is left behind."""
+    """A target of unknown form, a folder on standard output, missing keys and damage leave no file behind."""
     source = tmp_path / "a"
     source.write_bytes(stream_of(small_sample()))
     before = sorted(path.name for path in tmp_path.iterdir())

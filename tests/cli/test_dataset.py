@@ -21,7 +21,7 @@ def backups(tmp_path: Path) -> Path:
 
 
 def test_a_dataset_is_built_searched_counted_and_validated(run: Run, backups: Path, tmp_path: Path) -> None:
-    """With what could not be read, and why."""
+    """A backup without its key is listed as failed, and is added by a second build with the key."""
     target = str(tmp_path / "out")
     built = run("dataset", "build", str(backups), target, "--workers", "1")
     assert built.status == ExitCode.NO
@@ -45,7 +45,7 @@ def test_a_dataset_is_built_searched_counted_and_validated(run: Run, backups: Pa
 
 
 def test_a_search_tells_where_and_when(run: Run, backups: Path, tmp_path: Path) -> None:
-    """The exit status says whether anything was found."""
+    """A hit has the time, the backup and the text, and no hit is exit status 1."""
     target = str(tmp_path / "out")
     run("dataset", "build", str(backups / "ada"), target)
     hit = run("dataset", "search", target, "a", "--limit", "1", "--zone", "Europe/Berlin")
@@ -74,7 +74,7 @@ def test_a_search_tells_where_and_when(run: Run, backups: Path, tmp_path: Path) 
 def test_wrong_words_are_refused(
     run: Run, arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what is wrong."""
+    """Wrong arguments have an error that says what is wrong, and nothing on standard output."""
     monkeypatch.chdir(tmp_path)
     result = run("dataset", *arguments)
     assert result.status in {ExitCode.USAGE, ExitCode.UNREADABLE}

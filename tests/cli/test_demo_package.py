@@ -1,4 +1,4 @@
-"""Without the demo package, commands that need it say which extra has it, and do nothing."""
+"""Errors of commands that need the demo package where it is not installed."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.cli.conftest import Run
 def test_a_missing_package_is_named(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
-    """In one line, before anything is written."""
+    """Without the package `holdfast_demo` the error names the extra to install, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "holdfast_demo", None)
     result = run(*arguments)

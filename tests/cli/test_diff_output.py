@@ -1,4 +1,4 @@
-"""Differences are drawn so that a person can skim them."""
+"""The output of `holdfast backup diff` as text and as JSON."""
 
 import io
 import json
@@ -33,7 +33,7 @@ def render(difference: Difference) -> list[str]:
 
 
 def test_a_difference_is_drawn_from_the_whole_to_the_parts() -> None:
-    """Settings, people, chats, and one line at the end."""
+    """Settings, people and chats are listed, and the last line has the totals."""
     lines = render(ANSWER)
     assert "read receipts: yes → no" in lines
     assert "profile key: changed" in lines
@@ -56,18 +56,18 @@ def test_a_difference_is_drawn_from_the_whole_to_the_parts() -> None:
     ],
 )
 def test_a_field_is_called_by_words(path: str, arguments: str) -> None:
-    """Not by its path."""
+    """A field is shown by words derived from the end of its path."""
     assert field_name(path) == arguments
 
 
 def test_what_came_and_went_has_a_sign() -> None:
-    """And what changed an arrow."""
+    """An added value has a plus sign, and a removed one a minus sign."""
     assert field_line(FieldChange("note", "", "x")).plain == "  note: + x"
     assert field_line(FieldChange("note", "x", "")).plain == "  note: - x"
 
 
 def test_changes_stand_under_their_chats() -> None:
-    """Each in one line that is not too long."""
+    """Each message change is one shortened line under the name of its chat."""
     out = io.StringIO()
     lines = TextDiffWriter(Console(file=out, width=400))
     lines.add(MessageChange("Sea", "Ada", 0, ("added",), "", "line\nbreak " + "x" * 200))
@@ -86,7 +86,7 @@ def test_changes_stand_under_their_chats() -> None:
 
 
 def test_json_is_whole_with_and_without_changes() -> None:
-    """Though it is written as they are found."""
+    """The JSON is one valid document although its changes are written as they are found."""
     out = io.StringIO()
     lines = JsonDiffWriter(out)
     change = MessageChange("Sea", "Ada", 1, ("added",), "", "x")
@@ -99,7 +99,7 @@ def test_json_is_whole_with_and_without_changes() -> None:
 
 
 def test_a_conflict_says_what_stayed_and_why() -> None:
-    """In one line."""
+    """A conflict is one line with the value that was kept, the other one, and the reason."""
     conflict = Conflict("person", "Ada", "contact.note", "", "old\nnote", "the later backup wins")
     assert (
         conflict_line(conflict)

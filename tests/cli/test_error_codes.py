@@ -1,4 +1,4 @@
-"""Each kind of error has its exit status."""
+"""The exit status of each kind of error."""
 
 import pytest
 
@@ -25,12 +25,12 @@ from holdfast.settings import SettingError
     ],
 )
 def test_errors_map_to_documented_statuses(error: HoldfastError, status: int) -> None:
-    """Scripts rely on these numbers."""
+    """Each class of errors has its documented exit status, which scripts rely on."""
     assert exit_for(error) == status
 
 
 def test_the_numbers_are_as_documented() -> None:
-    """0 fine, 1 no, 2 usage, 3 unreadable, 4 wrong key."""
+    """The exit statuses have the documented numbers, and each has a description."""
     numbers = {status.name: int(status) for status in ExitCode}
     assert numbers == {
         "FINE": 0,

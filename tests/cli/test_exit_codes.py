@@ -8,15 +8,15 @@ from tests.backup.streams import (
     container_of,
     small_sample,
 )
+from tests.cli.backup_helpers import OTHER_KEY_FILE, check_failure
 from tests.cli.conftest import Run
-from tests.cli.test_backup import OTHER_KEY, check_failure
 
 
 def test_what_is_wrong_decides_the_exit_status(run: Run, tmp_path: Path, key_file: str) -> None:
-    """Missing key 2, no backup or damage 3, wrong key 4; the key is never repeated."""
+    """A missing key has exit status 2, no backup or a damaged one 3, and a wrong key 4."""
     (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     (tmp_path / "text").write_text("Dear diary, this is no backup.\n")
-    (tmp_path / "other.txt").write_text(OTHER_KEY)
+    (tmp_path / "other.txt").write_text(OTHER_KEY_FILE)
     (tmp_path / "short.txt").write_text("abcd efgh")
     check_failure(run("backup", "info", str(tmp_path / "sealed")), ExitCode.USAGE, "--key-file", "HOLDFAST_KEY")
     check_failure(

@@ -26,7 +26,7 @@ def phone(tmp_path: Path) -> tuple[str, str]:
 def test_a_phones_folder_is_exported_with_its_attachments(
     run: Run, phone: tuple[str, str], tmp_path: Path
 ) -> None:
-    """Decrypted, and the second time nothing is written."""
+    """The export of a phone's folder has its attachments, and a second run writes no file."""
     source, keys = phone
     arguments = ("backup", "export", source, str(tmp_path / "out"), "--to", "markdown", "--key-file", keys)
     first = run(*arguments)
@@ -38,7 +38,7 @@ def test_a_phones_folder_is_exported_with_its_attachments(
 
 
 def test_one_chat_of_a_phone_is_one_file(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
-    """With its attachments; a file that is there is refused before the backup is read."""
+    """`--single-file` writes one chat with its attachments, and does not replace an existing file."""
     source, keys = phone
     target = tmp_path / "chat.html"
     assert run("backup", "export", source, str(tmp_path / "data"), "--to", "json", "--key-file", keys).status == 0
@@ -52,7 +52,7 @@ def test_one_chat_of_a_phone_is_one_file(run: Run, phone: tuple[str, str], tmp_p
 
 
 def test_a_key_that_is_missing_or_wrong_is_said_to_be(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
-    """As by all commands, and nothing is left behind."""
+    """A missing key has exit status 2 and a wrong one 4, and no file is left."""
     source, _ = phone
     target = str(tmp_path / "out")
     assert run("backup", "export", source, target).status == 2
@@ -61,7 +61,7 @@ def test_a_key_that_is_missing_or_wrong_is_said_to_be(run: Run, phone: tuple[str
 
 
 def test_missing_attachments_are_noted(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
-    """The rest is exported, and the exit status is 1."""
+    """A missing attachment is one note, the other files are exported, and the exit status is 1."""
     source, keys = phone
     next(path for path in sorted((Path(source) / "files").rglob("*")) if path.is_file()).unlink()
     result = run("backup", "export", source, str(tmp_path / "out"), "--to", "json", "--key-file", keys)
@@ -71,7 +71,7 @@ def test_missing_attachments_are_noted(run: Run, phone: tuple[str, str], tmp_pat
 
 
 def test_a_plain_stream_is_exported_from_standard_input(spawn: Run, tmp_path: Path) -> None:
-    """As a program of its own, in a pipe."""
+    """A backup from a pipe on standard input is exported."""
     data = write(tmp_path / "one", *copies(60)).read_bytes()
     result = spawn("backup", "export", "-", "out", "--to", "csv", "--json", data=data)
     assert (result.status, result.err) == (0, "")
@@ -80,7 +80,7 @@ def test_a_plain_stream_is_exported_from_standard_input(spawn: Run, tmp_path: Pa
 
 
 def test_what_is_no_backup_is_refused(run: Run, tmp_path: Path) -> None:
-    """In one line, without a folder."""
+    """A file that is no backup is an error in one line, and no folder is created."""
     (tmp_path / "notes.txt").write_text("not a backup")
     result = run("backup", "export", str(tmp_path / "notes.txt"), str(tmp_path / "out"))
     assert (result.status, len(result.err.splitlines())) == (3, 1)

@@ -11,12 +11,12 @@ from tests.backup.streams import (
     small_sample,
     stream_of,
 )
+from tests.cli.backup_helpers import check_failure
 from tests.cli.conftest import Run
-from tests.cli.test_backup import check_failure
 
 
 def test_extract_writes_files_and_counts_them(run: Run, tmp_path: Path, key_file: str) -> None:
-    """A second run says the same."""
+    """Extracting twice writes the same files and prints the same line."""
     folder_of(sample(100), tmp_path / "phone")
     for _ in range(2):
         result = run("backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file)
@@ -26,7 +26,7 @@ def test_extract_writes_files_and_counts_them(run: Run, tmp_path: Path, key_file
 
 
 def test_extract_reports_each_that_is_missing_and_exits_with_1(run: Run, tmp_path: Path, key_file: str) -> None:
-    """A screenful of them by name, all of them as JSON."""
+    """The first 20 missing attachments are listed on standard error, and all of them with `--json`."""
     snapshot = folder_of(sample(450), tmp_path / "phone")
     files = sorted((snapshot.parent / "files").glob("*/*"))
     assert len(files) > 23
@@ -47,7 +47,7 @@ def test_extract_reports_each_that_is_missing_and_exits_with_1(run: Run, tmp_pat
 
 
 def test_extract_needs_a_form_with_attachments(run: Run, tmp_path: Path) -> None:
-    """A stream has none beside it."""
+    """A frame stream has no attachments, and a target that is a file is refused."""
     (tmp_path / "a").write_bytes(stream_of(small_sample()))
     result = run("backup", "extract", str(tmp_path / "a"), str(tmp_path / "out"))
     check_failure(result, ExitCode.UNREADABLE, "frame stream, which has no attachments")

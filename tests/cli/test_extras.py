@@ -1,4 +1,4 @@
-"""Commands that need a package of the server say which extra has it."""
+"""Errors of commands that need an extra which is not installed."""
 
 import sys
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.cli.conftest import Run
 def test_a_missing_package_of_the_server_is_named_by_its_extra(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, arguments: list[str]
 ) -> None:
-    """In one line, and nothing is written."""
+    """Without a package of the server the error names the extra, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, "holdfast.cli.admin.organizations", raising=False)
@@ -31,7 +31,7 @@ def test_a_missing_package_of_the_server_is_named_by_its_extra(
 
 
 def test_any_other_missing_module_is_a_mistake() -> None:
-    """A module nobody declared must not be blamed on an extra."""
+    """A missing module that belongs to no extra is not reported as one."""
     assert missing_extra(ModuleNotFoundError(name="no_such_module")) is None
     assert missing_extra(ModuleNotFoundError()) is None
     assert missing_extra(ModuleNotFoundError(name="sqlalchemy.exc")) is not None
@@ -41,7 +41,7 @@ def test_any_other_missing_module_is_a_mistake() -> None:
 def test_without_the_server_a_failing_disk_is_no_mistake_in_holdfast(
     run: Run, monkeypatch: pytest.MonkeyPatch, filename: str | None
 ) -> None:
-    """What translates errors of the database is part of the server; those of the disk are told without it."""
+    """A full disk is reported in one line also if the server is not installed."""
 
     def fail(*_arguments: object, **_options: object) -> None:
         raise OSError(28, "No space left on device", filename)

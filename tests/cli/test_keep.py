@@ -19,13 +19,13 @@ from tests.cli.conftest import Run
 
 
 class Keyring:
-    """The keyring of a system, in memory."""
+    """A system keyring in memory."""
 
     def __init__(self) -> None:
         self.stored: dict[tuple[str, str], str] = {}
 
     def get_password(self, service: str, account: str) -> str | None:
-        """Return what is stored."""
+        """Return the stored password."""
         return self.stored.get((service, account))
 
     def set_password(self, service: str, account: str, secret: str) -> None:
@@ -67,7 +67,7 @@ def key_file(tmp_path: Path) -> list[str]:
 
 
 def test_a_folder_is_kept_and_the_last_line_says_so(run: Run, arguments: list[str], key_file: list[str]) -> None:
-    """What is new, what vanished, and one line; the second time nothing is new."""
+    """`keep` prints new and vanished messages and a summary; the second run has nothing new."""
     result = run(*arguments, *key_file)
     assert (result.status, result.err) == (ExitCode.FINE, "")
     lines = result.out.splitlines()
@@ -84,7 +84,7 @@ def test_a_folder_is_kept_and_the_last_line_says_so(run: Run, arguments: list[st
 def test_what_is_lost_is_named_and_the_status_is_1(
     run: Run, arguments: list[str], key_file: list[str], folder: Path
 ) -> None:
-    """By chat, date and person."""
+    """Lost attachments are listed by chat and person, and the exit status is 1."""
     for file in sorted((folder / "files").glob("??/*"))[:6]:
         file.unlink()
     result = run(*arguments, *key_file, "--json")
@@ -103,7 +103,7 @@ def test_what_is_lost_is_named_and_the_status_is_1(
 def test_a_damaged_snapshot_points_to_repair(
     run: Run, arguments: list[str], key_file: list[str], folder: Path
 ) -> None:
-    """With the command to type."""
+    """A damaged snapshot is listed with the `backup repair` command for it."""
     damaged = max(folder.glob("signal-backup-*")) / "main"
     damaged.write_bytes(damaged.read_bytes()[:1600])
     result = run(*arguments, *key_file)
@@ -116,7 +116,7 @@ def test_a_damaged_snapshot_points_to_repair(
 def test_the_key_is_stored_and_found_again(
     run: Run, arguments: list[str], key_file: list[str], keyring: Keyring, folder: Path
 ) -> None:
-    """Under the folder; --forget-key removes it."""
+    """`--remember-key` stores the key in the keyring under the folder, and `--forget-key` removes it."""
     archive = folder.parent / "chats.db"
     assert run(*arguments, *key_file, "--remember-key").status == ExitCode.FINE
     assert list(keyring.stored) == [("holdfast", str(folder.resolve()))]
@@ -134,7 +134,7 @@ def test_the_key_is_stored_and_found_again(
 def test_a_stored_key_that_does_not_fit_is_said_to_be_that(
     run: Run, arguments: list[str], keyring: Keyring, folder: Path
 ) -> None:
-    """And how to get rid of it; the key itself is not printed."""
+    """If a stored key is wrong, the error names `--forget-key` and does not show the key."""
     keyring.set_password("holdfast", str(folder.resolve()), SET_A.pool)
     result = run(*arguments)
     assert result.status == ExitCode.WRONG_KEY
@@ -146,7 +146,7 @@ def test_a_stored_key_that_does_not_fit_is_said_to_be_that(
 def test_on_a_terminal_the_key_is_asked_for_once(
     run: Run, arguments: list[str], keyring: Keyring, monkeypatch: pytest.MonkeyPatch, *, expected: bool
 ) -> None:
-    """And whether to store it."""
+    """On a terminal there is one prompt for the key, and a question whether to store it."""
     prompts: list[str] = []
 
     def prompt(text: str, **_named: Any) -> str:
@@ -165,12 +165,12 @@ def test_on_a_terminal_the_key_is_asked_for_once(
 def test_watching_runs_again_once_a_change_has_settled(
     arguments: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder that is being written to is left alone until it stays as it is."""
+    """With `--watch` a changed folder is imported once it no longer changes."""
     runs: list[int] = []
     steps = iter(("nothing", "write", "write", "settle", "nothing", "gone", "back", "end"))
 
     class Ended(Exception):
-        """The test is over."""
+        """Raised to end the command under test."""
 
     def sleep(_seconds: float) -> None:
         step = next(steps)
@@ -198,18 +198,18 @@ def test_watching_runs_again_once_a_change_has_settled(
 
 
 def test_watch_and_json_do_not_go_together(run: Run, arguments: list[str]) -> None:
-    """One document is printed, and then it ends."""
+    """`--watch` with `--json` is wrong usage."""
     assert run(*arguments, "--watch", "--json").status == ExitCode.USAGE
 
 
 def test_the_archive_has_a_place_of_its_own_by_default() -> None:
-    """Not in the data folder of a server."""
+    """The default archive is not in the data folder of a server."""
     path = keep.default_archive()
     assert (path.name, path.parent.name) == ("chats.db", "holdfast-chats")
 
 
 def test_nothing_is_no_backup(run: Run, tmp_path: Path) -> None:
-    """A folder without one, and no folder at all."""
+    """A folder without a backup and a missing folder are errors, and no archive is created."""
     archive = ["--archive", str(tmp_path / "chats.db")]
     (tmp_path / "empty").mkdir()
     assert run("keep", str(tmp_path / "empty"), *archive).status == ExitCode.UNREADABLE

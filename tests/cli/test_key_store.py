@@ -1,4 +1,4 @@
-"""Keys in the system's keyring, through the package that people use for it."""
+"""Keys in the system keyring, through the `keyring` package."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ class MemoryKeyring(KeyringBackend):
         self.locked = False
 
     def get_password(self, service: str, username: str) -> str | None:
-        """Return what is stored."""
+        """Return the stored password."""
         if self.locked:
             raise KeyringLocked
         return self.stored.get((service, username))
@@ -56,7 +56,7 @@ def memory_keyring() -> Iterator[MemoryKeyring]:
 def test_a_key_is_stored_read_and_removed(
     memory_keyring: MemoryKeyring, tmp_path: Path, keys: KeyMaterial
 ) -> None:
-    """All of it, for one folder and no other."""
+    """A key is stored for one folder only, read back whole, and deleted."""
     assert key_store.has_keyring()
     assert key_store.load_key(tmp_path) is None
     key_store.store_key(tmp_path, keys)
@@ -68,7 +68,7 @@ def test_a_key_is_stored_read_and_removed(
 
 
 def test_a_locked_keyring_stops_nothing_but_storing(memory_keyring: MemoryKeyring, tmp_path: Path) -> None:
-    """The key can be given in another way, and the error does not repeat it."""
+    """With a locked keyring no key is loaded, and storing one is an error that does not show it."""
     memory_keyring.locked = True
     assert not key_store.has_keyring()
     assert key_store.load_key(tmp_path) is None
@@ -79,13 +79,13 @@ def test_a_locked_keyring_stops_nothing_but_storing(memory_keyring: MemoryKeyrin
 
 
 def test_what_is_no_key_is_not_used(memory_keyring: MemoryKeyring, tmp_path: Path) -> None:
-    """Somebody else may have put it there."""
+    """A stored text that is no key is ignored."""
     memory_keyring.stored["holdfast", str(tmp_path.resolve())] = "a word"
     assert key_store.load_key(tmp_path) is None
 
 
 def test_a_system_without_a_keyring_is_told_from_one_with(tmp_path: Path) -> None:
-    """A server without a desktop has none."""
+    """A system without a keyring, such as a server, has no stored keys."""
     before = keyring.get_keyring()
     keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]
     try:
@@ -96,7 +96,7 @@ def test_a_system_without_a_keyring_is_told_from_one_with(tmp_path: Path) -> Non
 
 
 def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not part of the core install."""
+    """Without the package `keyring` the error names the extra, and no key is loaded."""
     monkeypatch.setitem(__import__("sys").modules, "keyring", None)
     with pytest.raises(ExtraMissing, match=r"holdfast\[keyring\]"):
         key_store.store_key(tmp_path, KEYS)

@@ -1,4 +1,4 @@
-"""How commands get keys: from an option, a file, the environment or a prompt, and never show them."""
+"""Sources of keys: an option, a file, the environment and a prompt; keys are never printed."""
 
 import os
 import pty
@@ -26,18 +26,18 @@ def gather(
     file: Path | None = None,
     aci: str | None = None,
 ) -> KeyMaterial | None:
-    """Gather keys from what is given."""
+    """Gather keys from the given sources."""
     return gather_keys(environ or {}, key=key, key_file=file, account_id=aci)
 
 
 def test_nothing_given_is_no_key() -> None:
-    """An empty variable is nothing."""
+    """Without options, and with an empty variable, there is no key."""
     assert gather() is None
     assert gather(environ={"HOLDFAST_KEY": ""}) is None
 
 
 def test_the_option_goes_before_the_file_and_the_file_before_the_environment(tmp_path: Path) -> None:
-    """The nearest wins."""
+    """`--key` takes precedence over `--key-file`, and that over HOLDFAST_KEY."""
     file = tmp_path / "keys"
     file.write_text(SET_A.pool)
     environ = {"HOLDFAST_KEY": "x" * 64}
@@ -51,7 +51,7 @@ def test_the_option_goes_before_the_file_and_the_file_before_the_environment(tmp
 
 
 def test_the_account_id_is_added_to_any(tmp_path: Path) -> None:
-    """Or stands alone."""
+    """The account id is combined with a key of any source, or used alone, and must be a UUID."""
     aci = str(SET_B.aci)
     assert gather(key=SET_B.pool, aci=aci) == KEYS
     assert gather(environ={"HOLDFAST_KEY": SET_B.pool}, aci=aci) == KEYS
@@ -62,19 +62,19 @@ def test_the_account_id_is_added_to_any(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [KEY_FILE, "\ufeff" + KEY_FILE, KEY_FILE.replace("\n", "\r\n")])
 def test_a_key_file_may_come_from_any_editor(tmp_path: Path, text: str) -> None:
-    """With a byte order mark, or the line ends of another system."""
+    """A key file may have a byte order mark or CRLF line endings."""
     file = tmp_path / "keys"
     file.write_bytes(text.encode())
     assert gather(file=file) == MODERN_KEYS
 
 
 def test_lines_fit_into_one_variable() -> None:
-    """Separated by semicolons."""
+    """HOLDFAST_KEY may have the lines of a key file separated by semicolons."""
     assert gather(environ={"HOLDFAST_KEY": KEY_FILE.strip().replace("\n", ";")}) == MODERN_KEYS
 
 
 def test_a_file_that_cannot_hold_keys_is_refused(tmp_path: Path) -> None:
-    """In words, without what is in it."""
+    """A missing, binary, oversized or empty key file and a folder have errors of their own."""
     file = tmp_path / "keys"
     with pytest.raises(UnreadableBackup, match="cannot be read: No such file"):
         gather(file=file)
@@ -95,7 +95,7 @@ def test_a_file_that_cannot_hold_keys_is_refused(tmp_path: Path) -> None:
 def test_every_way_opens_and_nothing_secret_is_shown(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
-    """Neither when it fits nor when it does not."""
+    """Neither a right nor a wrong key appears in the output, and neither does the account id."""
     (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     for pool, aci, status in ((SET_B.pool, SET_B.aci, ExitCode.FINE), (SET_A.pool, SET_A.aci, ExitCode.WRONG_KEY)):
         text = f"{pool};account-id={aci}"
@@ -114,14 +114,14 @@ def test_every_way_opens_and_nothing_secret_is_shown(
 
 
 def test_a_plain_file_never_asks_for_a_key(run: Run, tmp_path: Path) -> None:
-    """Nor minds a wrong one."""
+    """A plain backup is read without a key, and also with a wrong one."""
     (tmp_path / "plain").write_bytes(stream_of(small_sample()))
     assert run("backup", "info", str(tmp_path / "plain")).status == 0
     assert run("backup", "info", str(tmp_path / "plain"), "--key", SET_A.pool).status == 0
 
 
 def test_without_a_terminal_what_is_missing_is_named(spawn: Run, tmp_path: Path) -> None:
-    """Nothing waits for an answer that cannot come."""
+    """Without a terminal the error lists the missing keys and the options for them."""
     (tmp_path / "sealed").write_bytes(container_of(small_sample(), modern=True))
     result = spawn("backup", "info", "sealed", "--key", SET_B.pool)
     assert result.status == ExitCode.USAGE
@@ -131,7 +131,7 @@ def test_without_a_terminal_what_is_missing_is_named(spawn: Run, tmp_path: Path)
 
 
 def run_on_terminal(arguments: list[str], replies: list[str]) -> tuple[int, str]:
-    """Run a command on a terminal, answer what it asks, and return its status and all that could be seen."""
+    """Run a command on a pseudoterminal, answer its prompts, and return its exit status and output."""
     leader, follower = pty.openpty()
     environ = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
     process = subprocess.Popen(
@@ -163,7 +163,7 @@ def run_on_terminal(arguments: list[str], replies: list[str]) -> tuple[int, str]
 
 
 def test_a_terminal_is_asked_for_what_is_missing_without_showing_it(tmp_path: Path) -> None:
-    """The recovery key of a folder; all three of a remote backup; only the account id where the key was given."""
+    """Each missing key is prompted for on a terminal, and the input is not shown."""
     folder_of(small_sample(), tmp_path / "phone")
     (tmp_path / "remote").write_bytes(container_of(small_sample(), modern=True))
     (tmp_path / "legacy").write_bytes(container_of(small_sample()))
@@ -187,7 +187,7 @@ def test_a_terminal_is_asked_for_what_is_missing_without_showing_it(tmp_path: Pa
 
 
 def test_a_wrong_answer_is_refused_and_not_repeated(tmp_path: Path) -> None:
-    """One that cannot be a key, and one that does not fit."""
+    """Text that is no key and a wrong key are refused, and not shown."""
     folder_of(small_sample(), tmp_path)
     for reply, expected in (("too short", ExitCode.USAGE), (SET_A.pool, ExitCode.WRONG_KEY)):
         status, seen = run_on_terminal(["backup", "info", str(tmp_path)], [reply])
@@ -198,7 +198,7 @@ def test_a_wrong_answer_is_refused_and_not_repeated(tmp_path: Path) -> None:
 
 
 def test_extracting_on_a_terminal_shows_its_progress(tmp_path: Path) -> None:
-    """Two bars at once are no obstacle."""
+    """Extracting works on a terminal, where two progress bars are shown at once."""
     folder_of(small_sample(), tmp_path / "phone")
     arguments = ["backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key", SET_B.pool]
     status, seen = run_on_terminal(arguments, [])

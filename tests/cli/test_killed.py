@@ -18,8 +18,8 @@ import pytest
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.checks import examine
 from holdfast.settings import Settings
-from tests.cli.test_serve import server_url
 from tests.hosting.repository_helpers import recorded_events
+from tests.server_process import server_url
 from tests.tls import PLAIN
 
 AUTH = ("admin", "a-password-for-tests")

@@ -1,4 +1,4 @@
-"""Commands are imported when they run, and listed all the same."""
+"""Lazy import of commands, which are listed without being imported."""
 
 import inspect
 import subprocess
@@ -57,7 +57,7 @@ def groups(group: LazyGroup) -> list[LazyGroup]:
 
 
 def walk_groups(group: LazyGroup, arguments: tuple[str, ...]) -> list[tuple[tuple[str, ...], LazyGroup]]:
-    """List a group and its subgroups, with the arguments that lead to each."""
+    """List a group and its subgroups, with the arguments of each."""
     below = [(name, group.load(name)) for name in group.table]
     subgroups = [walk_groups(child, (*arguments, name)) for name, child in below if isinstance(child, LazyGroup)]
     return [(arguments, group), *(entry for several in subgroups for entry in several)]
@@ -71,7 +71,7 @@ def root_command() -> LazyGroup:
 
 
 def test_the_version_loads_next_to_nothing() -> None:
-    """The list is complete: a module that is added here is added on purpose."""
+    """`--version` loads only a fixed list of modules."""
     modules = loaded_modules("--version")
     assert {name for name in modules if name.partition(".")[0] == "holdfast"} <= FOR_VERSION
     assert not modules & HEAVY
@@ -81,14 +81,14 @@ def test_the_version_loads_next_to_nothing() -> None:
     "arguments", [["--help"], ["backup", "--help"], ["archive", "--help"], ["admin", "--help"]]
 )
 def test_help_loads_no_command(arguments: list[str]) -> None:
-    """It shows the summaries that the group knows."""
+    """Help is printed without loading commands or their libraries."""
     modules = loaded_modules(*arguments)
     assert not modules & HEAVY
     assert not {name for name in modules if name.startswith(("holdfast.backup", "holdfast.hosting"))}
 
 
 def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) -> None:
-    """Ciphers, JSON, tables and progress bars are loaded by what uses them."""
+    """`info` of a plain stream loads no ciphers, no JSON and no progress bars."""
     (tmp_path / "x").write_bytes(stream_of(small_sample()))
     modules = loaded_modules("backup", "info", str(tmp_path / "x"))
     assert "holdfast.backup.summary" in modules
@@ -108,7 +108,7 @@ def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("group", groups(root_command()), ids=lambda group: group.name)
 def test_summaries_are_what_the_commands_say(group: LazyGroup) -> None:
-    """The first paragraph of the help of each, so that both are changed together."""
+    """The summary in each group is the first paragraph of the command's help."""
     for name, (summary, _where) in group.table.items():
         command = group.load(name)
         help_text = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
@@ -116,13 +116,13 @@ def test_summaries_are_what_the_commands_say(group: LazyGroup) -> None:
 
 
 def test_a_mistyped_command_is_told_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also where nothing was loaded yet."""
+    """A mistyped command gets a suggestion although the commands are loaded lazily."""
     assert main(["backup", "inof"]) == 2
     assert "Did you mean 'info'?" in capsys.readouterr().err
 
 
 def test_groups_list_all_their_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    """In help, with their summaries."""
+    """The help of every group lists all of its commands."""
     for arguments, group in walk_groups(root_command(), ()):
         assert isinstance(group, TyperGroup)
         assert main([*arguments, "--help"]) == 0

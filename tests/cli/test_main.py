@@ -1,4 +1,4 @@
-"""Errors are one line, and the exit status says what kind."""
+"""The entry point of the command line: error messages, exit status, tracebacks and logging."""
 
 import errno
 import json
@@ -40,7 +40,7 @@ def test_the_exit_status_is_that_of_the_error(run: Run, arguments: list[str], st
 
 
 def test_debug_shows_the_traceback_and_still_the_line(run: Run) -> None:
-    """The same exit status, with where it happened."""
+    """With `--debug` the traceback is printed before the error, and the exit status is the same."""
     result = run("--debug", "backup", "info", "no-such-file")
     assert result.status == ExitCode.UNREADABLE
     assert "Traceback" in result.err
@@ -77,7 +77,7 @@ def test_an_internal_error_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch
 def test_a_full_disk_is_not_an_internal_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, status: ExitCode, expected: str
 ) -> None:
-    """Nor is a database that does not answer: the line says so, and the exit status is not that of a bug."""
+    """A full or read-only disk and a busy database have an error of their own, not that of a bug."""
 
     def broken(*_words: object, **_options: object) -> None:
         raise error
@@ -90,7 +90,7 @@ def test_a_full_disk_is_not_an_internal_error(
 
 
 def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stopping a command is no error to complain about."""
+    """Ctrl-C ends a command without an error message, with its own exit status."""
 
     def stopped(*_words: object, **_options: object) -> None:
         raise KeyboardInterrupt
@@ -101,7 +101,7 @@ def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
-    """`holdfast settings | head -1` prints no complaint."""
+    """A closed pipe, as in `holdfast settings | head -1`, is no error."""
     program = f"{sys.executable} -c 'import sys; from holdfast.__main__ import main; sys.exit(main())'"
     completed = subprocess.run(
         ["sh", "-c", f"({program} settings; echo status $? >&2) | head -c 1"], capture_output=True, check=True
@@ -111,7 +111,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 
 
 def test_no_command_shows_the_help(run: Run) -> None:
-    """Whoever types only `holdfast` learns what there is."""
+    """`holdfast` without arguments prints the help with all groups, with the exit status of wrong usage."""
     result = run()
     assert result.status == ExitCode.USAGE
     for text in ("backup", "archive", "admin", "serve", "version", "Exit status"):
@@ -130,21 +130,21 @@ def test_log_lines_can_be_json_and_hold_nothing_private(spawn: Run, tmp_path: Pa
 
 
 def test_python_m_holdfast_is_the_same_command(spawn: Run) -> None:
-    """The module can be run where the script is not on the path."""
+    """`python -m holdfast` runs the command."""
     assert spawn("version").out.startswith("Holdfast ")
 
 
 def test_main_reads_the_arguments_of_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without arguments it reads the command line."""
+    """`main` without arguments reads `sys.argv`."""
     monkeypatch.setattr(sys, "argv", ["holdfast", "version"])
     assert cli_main() == 0
     assert "core" in capsys.readouterr().out
 
 
 def test_an_error_is_a_json_document_too(run: Run, tmp_path: Path) -> None:
-    """One document on standard output whatever happens, and the error on standard error as always."""
+    """With `--json` an error is a document on standard output too, with the exit status."""
     missing = str(tmp_path / "none.db")
     for arguments in (("archive", "chats", missing, "--json"), ("archive", "chats", "--json", "--nonsense")):
         result = run(*arguments)

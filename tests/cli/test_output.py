@@ -1,4 +1,4 @@
-"""Printing for people and for programs."""
+"""Output as text and as JSON, progress bars, and escaping for terminals."""
 
 import io
 import json
@@ -10,24 +10,24 @@ import pytest
 from rich.console import Console
 
 from holdfast.cli import output
-from holdfast.cli.output import byte_progress, count_progress, print_error, print_json, print_note
+from holdfast.cli.output import byte_progress, count_of, count_progress, print_error, print_json, print_note
 
 
 @dataclass(frozen=True)
 class SampleOutput:
-    """Something to print."""
+    """A result of a command to print."""
 
     text: str
 
 
 def test_json_is_a_document_programs_can_read(capsys: pytest.CaptureFixture[str]) -> None:
-    """Any text survives."""
+    """Text with quotes, umlauts and newlines is read back from the JSON output."""
     print_json([SampleOutput('ü "quoted"\n')])
     assert json.loads(capsys.readouterr().out) == [{"text": 'ü "quoted"\n'}]
 
 
 def test_an_error_is_one_line_whatever_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    """Newlines are folded, and brackets are no markup."""
+    """Newlines of an error become spaces, and brackets are not markup."""
     print_error("a\nb [red]c[/red] " + "long " * 100)
     err = capsys.readouterr().err
     assert err.count("\n") == 1
@@ -35,7 +35,7 @@ def test_an_error_is_one_line_whatever_it_says(capsys: pytest.CaptureFixture[str
 
 
 def test_there_is_no_bar_in_a_pipe() -> None:
-    """What is not a terminal sees no progress."""
+    """There is no progress callback if standard error is not a terminal."""
     with byte_progress("x", 1 << 40) as progress:
         assert progress is None
 
@@ -43,7 +43,7 @@ def test_there_is_no_bar_in_a_pipe() -> None:
 def test_a_terminal_sees_a_bar_for_big_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Small input is done before a bar could be read."""
+    """A progress bar is shown for large input and for input of unknown size, not for small input."""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     with byte_progress("small", 10) as progress:
@@ -58,7 +58,7 @@ def test_a_terminal_sees_a_bar_for_big_input(
 
 
 def test_a_path_is_text_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also one whose name is not UTF-8; what has no form in JSON is a mistake of ours."""
+    """A path is written as text, also if it is not UTF-8; an object without a JSON form raises an error."""
     print_json([Path("a/ü"), Path(os.fsdecode(b"\xff"))])
     assert json.loads(capsys.readouterr().out) == ["a/ü", "\\xff"]
     with pytest.raises(NotImplementedError, match="object"):
@@ -66,28 +66,30 @@ def test_a_path_is_text_in_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_others_wrote_cannot_steer_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """Names and paths are part of messages; emoji stay whole."""
+    """Control and bidi characters are removed from errors and notes, and emoji are kept."""
     print_error("cannot read a\x1b[31m\u202eb\x07 👨\u200d👩\u200d👧")
     print_note("note: a\x1b]0;x\x07b [bold]c[/bold]")
     assert capsys.readouterr().err == "error: cannot read a[31mb 👨\u200d👩\u200d👧\nnote: a]0;xb [bold]c[/bold]\n"
 
 
 def test_things_pass_through_a_counter_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
-    """In a pipe nothing is shown."""
+    """A progress counter returns each item unchanged, and prints nothing in a pipe."""
     with count_progress("things") as progress:
         assert [progress(thing) for thing in range(1000)] == list(range(1000))
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_terminal_sees_the_count(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """On standard error, also while a bar for bytes is there."""
+    """A counter inside a progress bar of bytes is shown on standard error, and nothing on standard output."""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     with byte_progress("bytes", None) as outer, count_progress("things") as progress:
         assert outer is not None
         outer(5)
         assert [progress(thing) for thing in range(1000)] == list(range(1000))
-    assert capsys.readouterr().out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "things" in captured.err
 
 
 def test_a_table_fits_a_narrow_terminal_and_no_row_of_a_pipe_is_broken(
@@ -107,3 +109,10 @@ def test_a_table_fits_a_narrow_terminal_and_no_row_of_a_pipe_is_broken(
     assert max(len(line) for line in narrow) <= 60
     assert "kind" not in narrow[0]
     assert sum("125572533454190" in line for line in narrow) == 2
+
+
+def test_a_count_agrees_with_its_noun() -> None:
+    """Counts have the singular or plural of the noun, also an irregular plural."""
+    assert [count_of(number, "file") for number in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]
+    assert count_of(1, "repository", "repositories") == "1 repository"
+    assert count_of(2, "repository", "repositories") == "2 repositories"

@@ -12,7 +12,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.repairs.test_execution import broken_backup
+from tests.backup.rules.example_backup import broken_backup
 from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, small_sample, stream_of
 from tests.cli.conftest import Run
 
@@ -46,7 +46,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("command", [*WRITERS, "sample"])
 def test_another_file_is_replaced_only_by_force(command: str, run: Run, source: Path, tmp_path: Path) -> None:
-    """Without it the exit is 1, the file stays, and the message says which it is and how to go on."""
+    """Without `--force` an existing file is kept, the exit status is 1, and the error says what to do."""
     target = tmp_path / "notes.txt"
     target.write_bytes(PRECIOUS)
     sample_command = ("sample", str(target), "--messages", "20")
@@ -89,7 +89,7 @@ def by_folder_link(path: Path) -> Path:
 @pytest.mark.parametrize("command", WRITERS)
 @pytest.mark.parametrize("alias", [as_is, by_symlink, by_hard_link, by_folder_link])
 def test_a_source_is_never_replaced(command: str, alias: Callable[[Path], Path], run: Run, source: Path) -> None:
-    """Not by force either, and under none of its names."""
+    """A command refuses its source as target, even with `--force`, by symlink or by hard link."""
     before = source.read_bytes()
     target = alias(source)
     result = run("backup", *commands(str(source), str(target))[command], "--force")
@@ -99,7 +99,7 @@ def test_a_source_is_never_replaced(command: str, alias: Callable[[Path], Path],
 
 
 def test_no_source_of_a_merge_is_replaced(run: Run, source: Path) -> None:
-    """Nor by the list of conflicts, which is not the outcome either."""
+    """Neither the merged backup nor the list of conflicts may replace a source, even with `--force`."""
     copy = source.with_name("backup.binproto.twin")
     out = source.with_name("out.binproto")
     for arguments in (
@@ -118,7 +118,7 @@ def test_no_source_of_a_merge_is_replaced(run: Run, source: Path) -> None:
 
 @pytest.mark.parametrize("command", ["convert", "redact", "crop", "repair"])
 def test_nothing_is_written_into_a_folder_that_is_read(command: str, run: Run, tmp_path: Path) -> None:
-    """Neither the phone's folder nor one of its parts takes in what is made from it."""
+    """A target inside the folder that is read is refused, even with `--force`."""
     folder = tmp_path / "phone"
     snapshot = folder_of(small_sample(), folder)
     keys = tmp_path / "keys"
@@ -144,7 +144,7 @@ def test_nothing_is_written_into_a_folder_that_is_read(command: str, run: Run, t
 
 
 def test_keys_are_never_replaced(run: Run, tmp_path: Path) -> None:
-    """Whoever loses them loses the backup."""
+    """No command replaces its own key file, even with `--force`."""
     sealed, keys = tmp_path / "sealed", tmp_path / "keys"
     sealed.write_bytes(container_of(small_sample()))
     keys.write_text(KEY_FILE)
@@ -158,7 +158,7 @@ def test_keys_are_never_replaced(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_change_log_and_a_kept_original_are_not_replaced(run: Run, tmp_path: Path) -> None:
-    """They are the way back of an earlier repair."""
+    """An existing change log or original of an earlier repair is not replaced."""
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of(broken_backup()))
     fixed = tmp_path / "fixed.binproto"
@@ -194,7 +194,7 @@ def test_extracting_keeps_other_files(run: Run, tmp_path: Path) -> None:
 
 
 def test_standard_streams_are_sources_and_targets_too(source: Path) -> None:
-    """What the shell has opened is compared as well."""
+    """A file that is standard input or output is recognised as source or target."""
     before = source.read_bytes()
     command = [sys.executable, "-m", "holdfast", "backup", "redact"]
     with source.open("rb") as file:
@@ -209,7 +209,7 @@ def test_standard_streams_are_sources_and_targets_too(source: Path) -> None:
 
 
 def test_a_file_that_appears_meanwhile_is_kept(source: Path, tmp_path: Path) -> None:
-    """The file system decides, at the end, whether the name is free."""
+    """A file that another program creates during the write is kept."""
     target = tmp_path / "out"
     with backup.open(source) as reader:
         blocks = reader.blocks
@@ -226,7 +226,7 @@ def test_a_file_that_appears_meanwhile_is_kept(source: Path, tmp_path: Path) -> 
 
 
 def test_devices_are_not_replaced(run: Run, source: Path, tmp_path: Path) -> None:
-    """A pipe or a device is no file to replace, not even by force."""
+    """A named pipe is refused as target, even with `--force`."""
     os.mkfifo(tmp_path / "pipe")
     result = run("backup", "redact", str(source), str(tmp_path / "pipe"), "--force")
     assert (result.status, "not a file" in result.err) == (ExitCode.NO, True)
@@ -249,7 +249,7 @@ def readable_by_others(folder: Path) -> list[str]:
 
 @pytest.mark.usefixtures("umask")
 def test_whatever_is_written_is_for_its_owner_alone(run: Run, tmp_path: Path) -> None:
-    """Files and folders of every command that writes what people said, whatever the umask."""
+    """Files and folders that commands write are not readable by others under any umask."""
     folder = tmp_path / "home"
     folder.mkdir()
     phone, keys = folder / "deep" / "phone", tmp_path / "keys"
@@ -274,7 +274,7 @@ def test_whatever_is_written_is_for_its_owner_alone(run: Run, tmp_path: Path) ->
 
 @pytest.mark.usefixtures("umask")
 def test_an_archive_is_private_while_it_is_written(run: Run, source: Path, tmp_path: Path) -> None:
-    """So are the files SQLite puts beside it."""
+    """The archive and the files that SQLite writes beside it have mode 0600 during an import."""
     seen: list[int] = []
     with archives.open(tmp_path / "chats.db", create=True) as opened, backup.open(source) as reader:
 
@@ -286,7 +286,7 @@ def test_an_archive_is_private_while_it_is_written(run: Run, source: Path, tmp_p
 
 
 def test_an_archive_that_others_could_read_is_taken_from_them(run: Run, source: Path, tmp_path: Path) -> None:
-    """That is said once; so is it of an empty folder that is exported to."""
+    """Readable archives and empty export folders are made private, and a note says so once."""
     db_path = tmp_path / "chats.db"
     assert run("archive", "import", str(db_path), str(source)).err == ""
     media = tmp_path / "chats.db-media"

@@ -1,4 +1,4 @@
-"""How commands get the passphrase of an archive: from a file, the environment, the keyring or a prompt."""
+"""Sources of the passphrase of an archive: a file, the environment, the keyring and a prompt."""
 
 import os
 import pty
@@ -40,7 +40,7 @@ def passphrase_file(tmp_path: Path) -> Path:
 def test_the_file_goes_before_the_environment_and_that_before_the_keyring(
     encrypted_archive: Path, passphrase_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The nearest wins; an empty variable is nothing."""
+    """A passphrase file takes precedence over the variable, and that over the keyring."""
     monkeypatch.setattr("holdfast.cli.passphrases.load_passphrase", lambda _archive: "of the keyring")
     monkeypatch.setenv(VARIABLE, "of the environment")
     assert passphrase_for(encrypted_archive, passphrase_file) == PASSPHRASE
@@ -56,7 +56,7 @@ def test_the_file_goes_before_the_environment_and_that_before_the_keyring(
 
 
 def test_an_archive_that_is_not_encrypted_needs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the variable is set; to encrypt one that is there takes another command."""
+    """The variable is ignored for a plain archive, and `encrypt` is refused for an existing one."""
     monkeypatch.setenv(VARIABLE, PASSPHRASE)
     plain = tmp_path / "plain.db"
     assert passphrase_for(plain, None) is None
@@ -71,7 +71,7 @@ def test_an_archive_that_is_not_encrypted_needs_none(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("content", ["", "\n", "two\nlines\n"])
 def test_a_file_has_one_line(tmp_path: Path, content: str) -> None:
-    """Which may end as on any system."""
+    """A passphrase file must have exactly one line; a byte order mark and CRLF are removed."""
     file = tmp_path / "passphrase"
     file.write_text(content)
     with pytest.raises(PassphraseRefused):
@@ -81,7 +81,7 @@ def test_a_file_has_one_line(tmp_path: Path, content: str) -> None:
 
 
 def test_without_a_terminal_nothing_is_asked(encrypted_archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says how to give it."""
+    """Without a terminal the error names the option and the variable."""
     monkeypatch.delenv(VARIABLE, raising=False)
     with pytest.raises(PassphraseMissing, match=f"--passphrase-file or {VARIABLE}"):
         passphrase_for(encrypted_archive, None)
@@ -96,7 +96,7 @@ def test_without_a_terminal_nothing_is_asked(encrypted_archive: Path, monkeypatc
 def test_every_command_recognises_an_encrypted_archive(
     run: Run, tmp_path: Path, passphrase_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Import, then all that read; a missing and a wrong passphrase have statuses of their own, also in JSON."""
+    """Every archive command needs the passphrase, and a missing and a wrong one have their own statuses."""
     monkeypatch.delenv(VARIABLE, raising=False)
     path, source = str(tmp_path / "chats.db"), str(write(tmp_path / "one.binproto", *copies()))
     given = ("--passphrase-file", str(passphrase_file))
@@ -126,7 +126,7 @@ def test_every_command_recognises_an_encrypted_archive(
 
 
 def test_a_passphrase_is_stored_for_one_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under a name that no folder has."""
+    """A passphrase is stored for one archive only, and is not read as the key of a folder."""
     stored: dict[tuple[str, str], str] = {}
 
     class Keyring:
@@ -178,7 +178,7 @@ def run_on_terminal(arguments: list[str], replies: list[str]) -> tuple[int, str]
 
 
 def test_a_terminal_is_asked_twice_for_a_new_passphrase_and_once_for_a_known_one(tmp_path: Path) -> None:
-    """And shows neither."""
+    """The passphrase is not shown on the terminal when it is entered."""
     path, source = str(tmp_path / "a.db"), str(write(tmp_path / "one.binproto", *copies()))
     status, output = run_on_terminal(["archive", "import", path, source, "--encrypt"], [PASSPHRASE, PASSPHRASE])
     assert status == ExitCode.FINE, output

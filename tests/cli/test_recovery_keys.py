@@ -1,4 +1,4 @@
-"""`holdfast backup key`: a new recovery key, and what is wrong with one."""
+"""`holdfast backup key`: generating a recovery key, and checking one."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 
 
 def test_a_new_key_is_printed_in_groups_and_is_a_good_one(run: Run, tmp_path: Path) -> None:
-    """Each time another one, which the check finds in order."""
+    """Each new key is different, printed in groups, and accepted by `key check`."""
     result = run("backup", "key", "new")
     assert (result.status, result.err) == (ExitCode.FINE, "")
     assert [len(line) for line in result.out.splitlines()] == [19] * 4
@@ -26,7 +26,7 @@ def test_a_new_key_is_printed_in_groups_and_is_a_good_one(run: Run, tmp_path: Pa
 
 @pytest.mark.parametrize(("pool", "status"), [("wxyz" * 16, 1), (SET_A.pool, 0), ("too short", 2)])
 def test_a_key_is_judged_without_being_repeated(run: Run, pool: str, status: int) -> None:
-    """Weak, good, or none at all."""
+    """A good, a weak and an invalid key have different exit statuses, and are not shown."""
     result = run("backup", "key", "check", "--key", pool)
     assert result.status == status
     assert pool not in result.out + result.err
@@ -36,7 +36,7 @@ def test_a_key_is_judged_without_being_repeated(run: Run, pool: str, status: int
 
 
 def test_a_key_is_tried_on_a_backup(run: Run, tmp_path: Path) -> None:
-    """The status tells whether it opens it."""
+    """A key that does not open the backup has the exit status of a wrong key."""
     (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     arguments = ("backup", "key", "check", str(tmp_path / "sealed"), "--account-id", str(SET_B.aci), "--key")
     assert run(*arguments, SET_A.pool).status == ExitCode.WRONG_KEY
@@ -46,5 +46,5 @@ def test_a_key_is_tried_on_a_backup(run: Run, tmp_path: Path) -> None:
 
 
 def test_without_a_key_there_is_nothing_to_check(run: Run) -> None:
-    """Nobody can be asked here."""
+    """`key check` without a key is wrong usage."""
     assert run("backup", "key", "check").status == ExitCode.USAGE

@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 
 
 def test_a_copy_is_written_and_said_to_be(run: Run, tmp_path: Path) -> None:
-    """With the same seed, the same one."""
+    """`redact` prints the count of frames, and the same seed gives the same copy as the library."""
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of(small_sample()))
     result = run("backup", "redact", str(source), str(tmp_path / "copy"), "--seed", "4")
@@ -24,7 +24,7 @@ def test_a_copy_is_written_and_said_to_be(run: Run, tmp_path: Path) -> None:
 
 
 def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) -> None:
-    """And the copy needs none."""
+    """An encrypted source needs its key, and its redacted copy is readable without one."""
     (tmp_path / "keys").write_text(KEY_FILE)
     (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     snapshot = folder_of(small_sample(), tmp_path)
@@ -48,7 +48,7 @@ def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) 
 
 
 def test_standard_input_and_output() -> None:
-    """As a part of a pipe."""
+    """`redact - -` reads standard input and writes only the copy to standard output."""
     stream = stream_of(small_sample())
     command = [sys.executable, "-m", "holdfast", "backup", "redact", "-", "-", "--seed", "4"]
     completed = subprocess.run(command, input=stream, capture_output=True, check=True)
@@ -58,7 +58,7 @@ def test_standard_input_and_output() -> None:
 
 
 def test_damage_is_copied_and_said(run: Run, tmp_path: Path) -> None:
-    """That is what a report is about."""
+    """Notes count the damaged frames that were copied and the places that could not be read."""
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of([*small_sample(), b"\x0a\x03\x22\x01\xff"]) + b"\x20abc")
     result = run("backup", "redact", str(source), str(tmp_path / "copy"))
@@ -70,7 +70,7 @@ def test_damage_is_copied_and_said(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_damaged_container_is_copied_as_far_as_it_can_be_read(run: Run, tmp_path: Path) -> None:
-    """The copy cannot have the same fault, which is said."""
+    """A container with a wrong MAC is copied, and a note says that the copy does not have that fault."""
     (tmp_path / "keys").write_text(KEY_FILE)
     data = container_of(small_sample())
     (tmp_path / "sealed").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
@@ -83,7 +83,7 @@ def test_a_damaged_container_is_copied_as_far_as_it_can_be_read(run: Run, tmp_pa
 
 
 def test_the_backup_itself_is_not_written_over(run: Run, tmp_path: Path) -> None:
-    """One line says so."""
+    """The source as target is an error, and the source stays unchanged."""
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of(small_sample()))
     result = run("backup", "redact", str(source), str(source))

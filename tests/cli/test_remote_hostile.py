@@ -27,7 +27,7 @@ Answers = Callable[[str, str], bytes]
 
 
 class Server:
-    """A server that answers each request with whatever bytes it is told to, and closes."""
+    """A server that sends given bytes in response to each request, and closes the connection."""
 
     def __init__(self) -> None:
         self.answers: Answers = lambda _method, _path: b""
@@ -67,7 +67,7 @@ class Server:
         connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Stop."""
+        """Stop the server."""
         self._listener.close()
 
 
@@ -89,7 +89,7 @@ def response(body: bytes, *headers: str, status: str = "200 OK", length: int | N
 
 
 def pull_responses(media: bytes, pointer: bytes = POINTER) -> Answers:
-    """Answer as a host does, but for the file itself."""
+    """Return the responses of a valid host, with another response for the file itself."""
 
     def choose(_method: str, path: str) -> bytes:
         if "/media/" in path:
@@ -116,7 +116,7 @@ def check_failure(result: CommandResult, target: Path, status: frozenset[ExitCod
 
 
 def test_the_right_answer_is_written(run: Run, server: Server, tmp_path: Path) -> None:
-    """Whether its length is announced or it comes in chunks."""
+    """A response with a Content-Length, in chunks, or ended by closing the connection is written."""
     chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(CONTENT), CONTENT)
     chunked = response(chunks, "Transfer-Encoding: chunked", length=None)
     for number, media in enumerate((response(CONTENT), chunked, response(CONTENT, length=None))):
@@ -127,7 +127,7 @@ def test_the_right_answer_is_written(run: Run, server: Server, tmp_path: Path) -
 
 @pytest.mark.parametrize("pointer", [POINTER, b"a plain file " * 100])
 def test_an_answer_that_breaks_off_is_not_kept(run: Run, server: Server, tmp_path: Path, pointer: bytes) -> None:
-    """Neither of a large file nor of any other; the exit says that the answer was damaged."""
+    """An incomplete or unexpected response is an error, and no file is written."""
     target = tmp_path / "out" / "back"
     target.parent.mkdir()
     for media in (
@@ -145,7 +145,7 @@ def test_an_answer_that_breaks_off_is_not_kept(run: Run, server: Server, tmp_pat
 
 
 def test_no_more_is_read_than_the_pointer_says(run: Run, server: Server, tmp_path: Path) -> None:
-    """A pointer of a few bytes does not make anybody download megabytes, announced or not."""
+    """A response larger than the LFS pointer says is an error and is not downloaded whole."""
     target = tmp_path / "out" / "back"
     target.parent.mkdir()
     pointer = POINTER.replace(f"size {len(CONTENT)}".encode(), b"size 10")
@@ -185,7 +185,7 @@ def redirect_targets(server: Server) -> list[str]:
 
 
 def test_invalid_redirects_are_reported(run: Run, server: Server, tmp_path: Path) -> None:
-    """To what is no address, to other schemes, in circles."""
+    """Redirects to invalid URLs, to other schemes or in a circle are errors, and no file is written."""
     target = tmp_path / "out" / "back"
     target.parent.mkdir()
     for url in redirect_targets(server):
@@ -197,7 +197,7 @@ def test_invalid_redirects_are_reported(run: Run, server: Server, tmp_path: Path
 
 
 def test_credentials_stay_with_their_host(run: Run, server: Server, tmp_path: Path) -> None:
-    """A redirect to another host takes neither the token nor what the host asked to be sent."""
+    """A redirect to another host has no Authorization header."""
     other = Server()
     other.answers = lambda _method, _path: response(CONTENT)
     try:
@@ -253,7 +253,7 @@ def check_failed_push(result: CommandResult) -> None:
 
 
 def test_answers_of_the_api_may_be_anything(run: Run, server: Server, file: Path, tmp_path: Path) -> None:
-    """Bad JSON, wrong types, missing keys and broken HTTP, wherever they come."""
+    """Bad JSON, wrong types, missing keys and broken HTTP are errors at every request."""
     target = tmp_path / "out" / "back"
     target.parent.mkdir()
     raw = [
@@ -278,7 +278,7 @@ def batch(oid: str, size: int, **item: object) -> bytes:
 
 
 def test_actions_of_a_batch_may_be_anything(run: Run, server: Server, file: Path) -> None:
-    """Addresses that are none, headers that would break a request, other objects, errors of any type."""
+    """Invalid URLs, headers, objects and errors in a batch response are errors in one line."""
     data = file.read_bytes()
     oid = hashlib.sha256(data).hexdigest()
     urls = [url for url in redirect_targets(server) if "media" not in url]
@@ -314,7 +314,7 @@ def test_actions_of_a_batch_may_be_anything(run: Run, server: Server, file: Path
 
 
 def test_random_answers_never_look_like_a_mistake(run: Run, server: Server, file: Path, tmp_path: Path) -> None:
-    """Parts of right answers put together at random, cut off and changed."""
+    """Random parts of valid responses, cut and changed, never cause an internal error."""
     rng = random.Random(7)
     target = tmp_path / "out" / "back"
     target.parent.mkdir()

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.repairs.test_execution import broken_backup
-from tests.backup.rules.example_backup import ExampleBackup
+from tests.backup.rules.example_backup import ExampleBackup, broken_backup
 from tests.backup.streams import KEY_FILE, container_of, sample, small_sample, stream_of
 from tests.cli.conftest import Run
 
@@ -21,7 +20,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_a_plan_says_what_would_change_and_what_would_not(run: Run, source: Path) -> None:
-    """Frame, rule, place and words; the exit says whether the outcome would pass."""
+    """The plan lists repairs with frame, rule and path, and the exit status is 1 if an error is left."""
     result = run("backup", "repair", str(source), "--plan")
     assert (result.status, result.err) == (ExitCode.NO, "")
     first, second, left, last = result.out.splitlines()
@@ -34,7 +33,7 @@ def test_a_plan_says_what_would_change_and_what_would_not(run: Run, source: Path
 
 
 def test_a_repair_is_written_with_its_log_and_undone(run: Run, source: Path) -> None:
-    """And the original is what it was."""
+    """A repair writes the backup and a log of its changes, and undoing it restores the original byte for byte."""
     fixed, back = source.with_name("fixed.binproto"), source.with_name("back.binproto")
     result = run("backup", "repair", str(source), str(fixed), "--drop")
     assert (result.status, result.err) == (0, "")
@@ -47,15 +46,15 @@ def test_a_repair_is_written_with_its_log_and_undone(run: Run, source: Path) -> 
 
 
 def test_json_has_every_step(run: Run, source: Path) -> None:
-    """For programs."""
+    """With `--json` the plan lists the steps and the remaining errors."""
     result = run("backup", "repair", str(source), "--plan", "--json")
     document = json.loads(result.out)
     assert [step["rule"] for step in document["steps"]] == ["contact.registration.set", "chat-folder.all.muted"]
-    assert document["unmended"][0]["needs_drop"] is True
+    assert document["remaining_errors"][0]["needs_drop"] is True
 
 
 def test_more_than_a_screenful_is_counted(run: Run, tmp_path: Path) -> None:
-    """By rule, the most frequent first."""
+    """After 40 steps the rest is summed up by rule, with their counts."""
     example = ExampleBackup()
     for number in range(60):
         call = example.frame(f"call {number}")
@@ -70,7 +69,7 @@ def test_more_than_a_screenful_is_counted(run: Run, tmp_path: Path) -> None:
 
 
 def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> None:
-    """By the name of what is to be written."""
+    """The extension of the target decides that the repaired backup is encrypted."""
     (tmp_path / "keys").write_text(KEY_FILE)
     source = tmp_path / "sealed"
     source.write_bytes(container_of(small_sample()))
@@ -92,21 +91,21 @@ def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> 
 def test_wrong_usage_is_said_in_one_line(
     run: Run, source: Path, arguments: tuple[str, ...], status: ExitCode, message: str
 ) -> None:
-    """Nothing is written."""
+    """Wrong options have an exit status and an error, and nothing on standard output."""
     result = run("backup", "repair", str(source), *arguments)
     assert (result.status, result.out) == (status, "")
     assert message in result.err
 
 
 def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> None:
-    """Without --drop the way out is said; with it the rest of the backup is kept."""
+    """Without `--drop` the error names that option; with it the unreadable bytes are listed and left out."""
     source, fixed = tmp_path / "broken.binproto", tmp_path / "fixed.binproto"
     records = ExampleBackup().records()
     before = stream_of(records[:-5])
     source.write_bytes(before + b"\xff" * 12 + stream_of(records[-5:]))
     result = run("backup", "repair", str(source), str(fixed))
     assert result.status == ExitCode.UNREADABLE
-    assert "with --drop what cannot be read is left out" in result.err
+    assert "--drop drops the unreadable bytes" in result.err
     assert not fixed.exists()
     result = run("backup", "repair", str(source), str(fixed), "--drop")
     assert (result.status, result.err) == (0, "")
@@ -116,7 +115,7 @@ def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> 
 
 
 def test_a_damaged_container_is_repaired_and_put_back(run: Run, tmp_path: Path) -> None:
-    """The plan says what is wrong and how much is kept; only what is lost needs --drop."""
+    """A truncated container needs `--drop`, and undoing the repair restores the file."""
     (tmp_path / "keys").write_text(KEY_FILE)
     keys = ("--key-file", str(tmp_path / "keys"))
     source, fixed, back = (tmp_path / name for name in ("sealed.encrypted", "fixed.encrypted", "back"))
@@ -131,7 +130,7 @@ def test_a_damaged_container_is_repaired_and_put_back(run: Run, tmp_path: Path) 
     )
     refused = run("backup", "repair", str(source), str(fixed), *keys)
     assert (refused.status, refused.out) == (ExitCode.UNREADABLE, "")
-    assert "with --drop what follows is left out, and what can be read before it is kept" in refused.err
+    assert "--drop drops everything after this and keeps the records before it" in refused.err
     result = run("backup", "repair", str(source), str(fixed), "--drop", *keys)
     assert (result.status, result.err) == (0, "")
     assert f"{fixed}.original: the damaged original, kept to be put back when it is undone" in result.out

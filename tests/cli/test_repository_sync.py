@@ -25,7 +25,7 @@ Push = Callable[..., CommandResult]
 
 @pytest.fixture
 def push(clients: ServiceClients, run: Run, monkeypatch: pytest.MonkeyPatch) -> Push:
-    """Run commands as Ada, who has an empty repository and a token."""
+    """Return a function that runs commands as Ada, who has an empty repository and a token."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "snaps", "private": True})
     _, value = tokens.create_token(clients.database, accounts.find_user(clients.database, "ada"), "push", ("all",))
@@ -47,7 +47,7 @@ def commit_messages(clients: ServiceClients) -> list[str]:
 
 
 def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_path: Path) -> None:
-    """One commit each, through LFS, with what changed; the same again changes nothing; each can be fetched."""
+    """Each push is one commit with an LFS pointer, the same file gives none, and each version can be pulled."""
     first = write(tmp_path / "one.binproto", *copies())
     second = write_later(tmp_path / "two.binproto", random.Random(2), days=3)
     target = "ada/snaps:phone/my chats.binproto"
@@ -73,7 +73,7 @@ def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_p
 
 
 def test_encrypted_ones_tell_what_the_key_lets_them(clients: ServiceClients, push: Push, tmp_path: Path) -> None:
-    """Without it only that they are; archives tell how much is in them."""
+    """The commit message of an encrypted backup has its changes only if the key is given."""
     for name, count in (("one", 60), ("two", 80)):
         write_sample(sample_records(count, 1), tmp_path / name, OutputFormat.CONTAINER, seed=1, keys=KEYS)
     (tmp_path / "key").write_text(KEY_FILE)
@@ -93,7 +93,7 @@ def test_encrypted_ones_tell_what_the_key_lets_them(clients: ServiceClients, pus
 def test_what_cannot_be_done_is_said_in_one_line(
     clients: ServiceClients, push: Push, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No such repository, file, token, host or address; nothing is written."""
+    """Unknown repositories, files and hosts, a wrong token and invalid addresses are errors in one line."""
     file = str(write(tmp_path / "one", *copies()))
     for arguments in (
         ("push", file, "ada/none"),
@@ -115,7 +115,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
 
 
 def test_patterns_fit_one_path_only() -> None:
-    """Whatever signs its name has."""
+    """A `.gitattributes` pattern matches one path only: spaces are quoted and wildcards escaped."""
     assert pattern("a b/c*.db") == '"/a b/c[*].db"'
     assert pattern("plain.db") == "/plain.db"
     assert is_for("a/x.db", "*.db filter=lfs diff=lfs")
@@ -127,7 +127,7 @@ def test_patterns_fit_one_path_only() -> None:
 def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_said(
     clients: ServiceClients, push: Push, tmp_path: Path
 ) -> None:
-    """Nothing is uploaded before; encrypted backups and private repositories need no leave."""
+    """A plain file is pushed to a public repository only with `--allow-public`."""
     ada = clients.open("/api/v1", "ada")
     ada.post("/user/repos", json={"name": "open", "private": False})
     plain = write(tmp_path / "plain.binproto", *copies())

@@ -13,13 +13,13 @@ from tests.backup.streams import (
     sample,
     stream_of,
 )
+from tests.cli.backup_helpers import check_failure
 from tests.cli.conftest import Run
-from tests.cli.test_backup import check_failure
 
 
 @pytest.mark.parametrize("name", ["a.binproto", "a.jsonl", "a.json", "a"])
 def test_sample_writes_the_form_its_name_says(run: Run, tmp_path: Path, name: str) -> None:
-    """The same history each time, another one with another seed."""
+    """A seed gives the same history each time, and another seed another one."""
     target = tmp_path / name
     result = run("backup", "sample", str(target), "--messages", "30")
     assert (result.status, result.out, result.err) == (0, "", "")
@@ -31,7 +31,7 @@ def test_sample_writes_the_form_its_name_says(run: Run, tmp_path: Path, name: st
 
 
 def test_sample_goes_to_standard_output() -> None:
-    """As bytes, and with nothing else."""
+    """Standard output has the bytes of the backup and nothing else."""
     arguments = [sys.executable, "-m", "holdfast", "backup", "sample", "-", "--messages", "30"]
     completed = subprocess.run(arguments, capture_output=True, check=True)
     assert completed.stdout == stream_of(sample(30))
@@ -51,7 +51,7 @@ def test_an_encrypted_sample_opens_with_the_key_it_printed(run: Run, tmp_path: P
 
 
 def test_sample_refuses_nonsense(run: Run, tmp_path: Path) -> None:
-    """No messages, no such folder."""
+    """A sample without messages and a folder that does not exist are refused."""
     assert run("backup", "sample", str(tmp_path / "x"), "--messages", "0").status == ExitCode.USAGE
     result = run("backup", "sample", str(tmp_path / "none" / "x"))
     check_failure(result, ExitCode.UNREADABLE, "cannot be written")

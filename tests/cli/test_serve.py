@@ -1,48 +1,19 @@
-"""`holdfast serve`, as a process of its own."""
+"""`holdfast serve`, run as a separate process."""
 
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.cli.conftest import Run
-
-
-@contextmanager
-def run_server(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start the service on a free port; give the process and all it printed up to the log-in line."""
-    command = [sys.executable, "-m", "holdfast", "serve", "--data", str(folder), "--port", "0", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
-    try:
-        assert process.stdout is not None
-        banner = ""
-        while "log in" not in banner:
-            line = process.stdout.readline()
-            assert line, process.stderr.read() if process.stderr else ""
-            banner += line
-        yield process, banner
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def server_url(banner: str) -> str:
-    """Return the URL in the banner."""
-    match = re.search(r"http://\S+", banner)
-    assert match is not None
-    return match[0]
+from tests.server_process import run_server, server_url
 
 
 def test_the_first_start_prints_all_one_needs_and_the_password_works(tmp_path: Path) -> None:
-    """Where it listens, where the data is, and how to log in; the second start tells no password."""
+    """The banner has the URL, the data folder and the password; the second start prints no password."""
     with run_server(tmp_path / "data") as (process, banner):
         assert str(tmp_path / "data") in banner
         password = re.search(r"password (\S+) \(shown only this once\)", banner)
@@ -62,7 +33,7 @@ def test_the_first_start_prints_all_one_needs_and_the_password_works(tmp_path: P
 
 @pytest.mark.long
 def test_a_kill_loses_nothing(tmp_path: Path) -> None:
-    """After kill -9 the next start finds the session that was acknowledged."""
+    """A session that was created before `kill -9` is valid after the next start."""
     with run_server(tmp_path / "data") as (process, banner):
         password = re.search(r"password (\S+) ", banner)
         assert password is not None
@@ -77,7 +48,7 @@ def test_a_kill_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_port_in_use_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
-    """Before anything is written to the data folder."""
+    """The service ends before it creates the data folder."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         bound.listen()
@@ -90,7 +61,7 @@ def test_a_port_in_use_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["256.1.1.1", "no-such-host.invalid", "192.0.2.1"])
 def test_an_address_that_is_not_ours_is_said_in_one_line(run: Run, tmp_path: Path, host: str) -> None:
-    """Whatever the reason, one line."""
+    """An invalid address, an unknown host and an address of another machine are refused alike."""
     result = run("serve", "--data", str(tmp_path / "data"), "--host", host, "--port", "0")
     assert result.status == 1
     assert result.err.startswith(f"error: cannot listen on {host}")
@@ -98,7 +69,7 @@ def test_an_address_that_is_not_ours_is_said_in_one_line(run: Run, tmp_path: Pat
 
 @pytest.mark.long
 def test_the_settings_can_give_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then it is not printed."""
+    """A password from the settings works and is not printed."""
     monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "hunter2hunter2")
     with run_server(tmp_path / "data") as (_process, banner):
         assert "hunter2" not in banner

@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 def test_settings_are_listed_with_where_each_came_from(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """All of them, secrets masked."""
+    """All settings are listed with value and source, and secrets are masked."""
     file = tmp_path / "h.toml"
     file.write_text("session_days = 7\n")
     monkeypatch.setenv("HOLDFAST_PORT", "8080")
@@ -29,7 +29,7 @@ def test_settings_are_listed_with_where_each_came_from(
 
 
 def test_a_wrong_setting_is_refused_before_anything_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same words as the library's."""
+    """An invalid setting has exit status 2 and an error that names its source."""
     monkeypatch.setenv("HOLDFAST_PORT", "none")
     result = run("settings")
     assert result.status == 2

@@ -1,4 +1,4 @@
-"""A backup at a glance, drawn for people."""
+"""The summary of a backup as text."""
 
 import io
 from contextlib import redirect_stdout
@@ -14,10 +14,10 @@ DAY = 86_400_000
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
-        """Tell that it is one."""
+        """Return True."""
         return True
 
 
@@ -41,12 +41,12 @@ def render_summary(data: bytes, *, terminal: bool = False) -> str:
     ],
 )
 def test_sizes_are_written_as_people_say_them(size: int, text: str) -> None:
-    """In steps of a thousand."""
+    """Sizes are written with decimal units."""
     assert human_size(size) == text
 
 
 def test_a_sample_is_drawn_with_everything() -> None:
-    """What people recognise, in words."""
+    """The summary has rows for the account, chats, messages and media, and bars."""
     text = render_summary(stream_of(sample(450)))
     for expected in (
         *("what", "made", "by", "account", "chats", "with", "messages", "media", "also"),
@@ -74,7 +74,7 @@ def test_only_a_terminal_gets_a_bold_header() -> None:
 
 
 def test_a_backup_of_nothing_is_drawn_too() -> None:
-    """Without tables of nothing."""
+    """The summary of a backup without messages has no table of chats."""
     text = render_summary(message_stream())
     assert "nobody" in text
     assert "unnamed" in text
@@ -83,7 +83,7 @@ def test_a_backup_of_nothing_is_drawn_too() -> None:
 
 
 def test_many_months_are_drawn_as_years() -> None:
-    """So that they fit on a screen; messages with no date that could be drawn have a line of their own."""
+    """A long history is shown by year instead of month, and messages with an impossible date as unknown."""
     items = [Frame(chatItem=ChatItem(chatId=1, dateSent=1_600_000_000_000 + 31 * DAY * n)) for n in range(40)]
     beyond = Frame(chatItem=ChatItem(chatId=1, dateSent=(1 << 64) - 1))
     text = render_summary(message_stream(*items, beyond))
@@ -98,7 +98,7 @@ def test_many_months_are_drawn_as_years() -> None:
 
 
 def test_names_cannot_steer_the_terminal_or_the_layout() -> None:
-    """Somebody else chose them: no escapes, no markup, no line breaks, no turned lines."""
+    """Escape sequences, line breaks and bidi controls are removed from names, and markup is text."""
     hostile = "\x1b[31mred\x1b]0;title\x07[bold]x[/bold]\n\r\tline\u202egpj"
     header = BackupInfo(version=1, backupTimeMs=5, currentAppVersion=hostile, firstAppVersion=hostile)
     frames = [

@@ -27,7 +27,7 @@ def invalid_backup(tmp_path: Path) -> Path:
 
 
 def test_a_good_backup_is_said_to_be_good(run: Run, tmp_path: Path) -> None:
-    """In one line, and with the exit status."""
+    """A valid backup has exit status 0 and one line with the count of frames and the edition."""
     path = tmp_path / "good.binproto"
     path.write_bytes(stream_of(sample()))
     result = run("backup", "validate", str(path))
@@ -39,7 +39,7 @@ def test_a_good_backup_is_said_to_be_good(run: Run, tmp_path: Path) -> None:
 
 
 def test_everything_is_listed_counted_and_summed_up(run: Run, invalid_backup: Path) -> None:
-    """In file order, with the place, the rule, what to do and what an importer does; and no content."""
+    """Findings are listed in file order with place and advice, and without content of the backup."""
     result = run("backup", "validate", str(invalid_backup))
     assert (result.status, result.err) == (ExitCode.NO, "")
     lines = result.out.splitlines()
@@ -54,7 +54,7 @@ def test_everything_is_listed_counted_and_summed_up(run: Run, invalid_backup: Pa
 
 
 def test_findings_can_be_chosen(run: Run, invalid_backup: Path) -> None:
-    """By number, rule and severity; the verdict is about all of them."""
+    """`--max`, `--rule` and `--severity` select findings, but the last line counts all of them."""
     result = run("backup", "validate", str(invalid_backup), "--max", "1")
     assert result.out.count("[") == 1
     assert "... and 3 more; --max 0 lists them all" in result.out
@@ -68,14 +68,14 @@ def test_findings_can_be_chosen(run: Run, invalid_backup: Path) -> None:
 
 
 def test_the_import_profile_reports_only_what_an_importer_rejects(run: Run, invalid_backup: Path) -> None:
-    """The same file is good enough to read, but for a key of the wrong length."""
+    """In the import profile only the wrong key length is an error, and the rest are warnings and notes."""
     result = run("backup", "validate", str(invalid_backup), "--profile", "import")
     assert result.status == ExitCode.NO
     assert "1 error, 1 warning, 2 notes" in result.out
 
 
 def test_json_is_one_finding_a_line(run: Run, invalid_backup: Path) -> None:
-    """With everything a program needs to find the place."""
+    """With `--json` each line is a finding with its rule, frame, offset, path and repair."""
     result = run("backup", "validate", str(invalid_backup), "--json")
     assert result.status == ExitCode.NO
     findings = [json.loads(line) for line in result.out.splitlines()]
@@ -110,7 +110,7 @@ def test_json_is_one_finding_a_line(run: Run, invalid_backup: Path) -> None:
 
 
 def test_a_gap_does_not_drown_what_else_is_wrong(run: Run, tmp_path: Path) -> None:
-    """A few of what it may have caused are listed, and all with --max 0; the last line counts them."""
+    """Five findings that a gap may have caused are listed, all with `--max 0`, and the last line counts them."""
     path = tmp_path / "a.binproto"
     records = sample(300)
     path.write_bytes(stream_of(records[:4]) + b"\xff" * 12 + stream_of([*records[6:], records[-1] + b"\x22\x00"]))
@@ -118,7 +118,7 @@ def test_a_gap_does_not_drown_what_else_is_wrong(run: Run, tmp_path: Path) -> No
     assert result.status == ExitCode.NO
     listed = [line for line in result.out.splitlines() if line.startswith("error ")]
     assert sum("It may be among what could not be read." in line for line in listed) == 5
-    assert "12 bytes from byte" in listed[0]
+    assert "12 bytes skipped at byte" in listed[0]
     assert "[chat-item.direction.set]" in result.out
     assert "--max 0 lists them all" in result.out
     assert " of them maybe only because of what could not be read)" in result.out.splitlines()[-1]
@@ -128,7 +128,7 @@ def test_a_gap_does_not_drown_what_else_is_wrong(run: Run, tmp_path: Path) -> No
 
 
 def test_purpose_and_edition_are_options(run: Run, tmp_path: Path) -> None:
-    """The same file is right for one and wrong for another."""
+    """`--purpose` and `--edition` change which rules apply to the same file."""
     path = tmp_path / "a.binproto"
     path.write_bytes(stream_of(ExampleBackup().records()))
     assert run("backup", "validate", str(path)).status == ExitCode.FINE
@@ -141,7 +141,7 @@ def test_purpose_and_edition_are_options(run: Run, tmp_path: Path) -> None:
 
 
 def test_encrypted_backups_and_folders_are_validated(run: Run, tmp_path: Path) -> None:
-    """With the same keys as any other command, and with the files beside them."""
+    """A key file opens containers and folders, and a missing attachment file is a finding."""
     keys = tmp_path / "keys.txt"
     keys.write_text(KEY_FILE)
     path = tmp_path / "a.encrypted"
@@ -156,7 +156,7 @@ def test_encrypted_backups_and_folders_are_validated(run: Run, tmp_path: Path) -
 
 
 def test_rules_are_listed(run: Run) -> None:
-    """All of them, some, or as JSON."""
+    """Rules are listed all, by prefix, or as JSON, and an unknown prefix is wrong usage."""
     result = run("backup", "rules")
     assert result.status == ExitCode.FINE
     assert all(rule.id in result.out for rule in RULES)
@@ -170,7 +170,7 @@ def test_rules_are_listed(run: Run) -> None:
 
 
 def test_a_damaged_file_is_judged_and_a_wrong_key_is_not(run: Run, tmp_path: Path) -> None:
-    """The exit status tells them apart; the last line says when nothing could be read."""
+    """A damaged file has findings and exit status 1, and a wrong key has its own exit status."""
     keys, data = tmp_path / "keys", container_of(sample())
     keys.write_text(KEY_FILE)
     path = tmp_path / "my.encrypted"

@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 def test_version_says_whether_the_core_is_compiled(
     run: Run, monkeypatch: pytest.MonkeyPatch, *, compiled: bool
 ) -> None:
-    """An interpreted core is named, with what to do about it."""
+    """The output says whether the core is compiled, and a note helps if it is not."""
     monkeypatch.setattr(backup, "COMPILED", compiled)
     result = run("version")
     assert f"Holdfast {__version__}" in result.out
@@ -21,7 +21,7 @@ def test_version_says_whether_the_core_is_compiled(
 
 
 def test_version_as_json(run: Run) -> None:
-    """The same for programs."""
+    """With `--json` the version, core, Python and machine are one document."""
     document = json.loads(run("version", "--json").out)
     assert document["holdfast"] == __version__
     assert document["core"] == ("compiled" if backup.COMPILED else "interpreted")
@@ -29,7 +29,7 @@ def test_version_as_json(run: Run) -> None:
 
 
 def test_the_option_says_the_version_in_one_line(run: Run) -> None:
-    """The first line of the command's; whatever stands after it is not run."""
+    """`--version` prints the first line of `version`, and the command after it is not run."""
     first = run("version").out.splitlines(keepends=True)[0]
     assert run("--version").out == first
     result = run("--version", "backup", "info", "no-such-file")

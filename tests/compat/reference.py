@@ -1,8 +1,8 @@
 """Compares the validator with the reference validator, on whole backups and on mutations of them.
 
-The reference is other people's program and no part of this project: install it into a folder of its own, and run
-`python -m tests.compat.reference FOLDER EDITION COUNT [PURPOSE] [FILES...]`. Without files the mutations are of
-made-up histories.
+The reference is a third-party program and not part of this project: install it into a separate folder, and run
+`python -m tests.compat.reference FOLDER EDITION COUNT [PURPOSE] [FILES...]`. Without files, generated histories
+are mutated.
 """
 
 import json

@@ -68,7 +68,7 @@ def fields_of(message: Message) -> Iterator[tuple[Message, FieldDescriptor]]:
 
 
 def is_there(owner: Message, field: FieldDescriptor) -> bool:
-    """Tell whether a field is set, or a list has anything in it."""
+    """Return whether a field is set, or a repeated field is not empty."""
     if field.is_repeated:
         return bool(len(getattr(owner, field.name)))
     return owner.HasField(field.name) if field.has_presence else bool(getattr(owner, field.name))
@@ -203,7 +203,7 @@ class StreamMutator:
             self._fill(*place)
 
     def _fill(self, owner: Message, field: FieldDescriptor) -> None:
-        """Give a message some content."""
+        """Add content to a field that is a message."""
         assert field.message_type is not None
         parts = self._parts[field.message_type.full_name] or [b""]
         part = self._rng.choice([*parts, b""] if len(parts) < 4 else parts)
@@ -244,7 +244,7 @@ class StreamMutator:
         getattr(owner, field.name).extend(copies)
 
     def _bytes(self, pool: list[tuple[Message, FieldDescriptor]], _records: Records) -> None:
-        """Make bytes too short, too long, empty or all alike."""
+        """Replace a bytes field by an empty, shorter, longer, constant or random value."""
         place = self._pick(pool, FieldDescriptor.TYPE_BYTES, repeated=None)
         if place is None:
             return

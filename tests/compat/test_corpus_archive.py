@@ -1,4 +1,4 @@
-"""Backups of other clients, all made at the same moment, give the same archive in any order."""
+"""Archives of the corpus, which do not depend on the order of imports."""
 
 import random
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.backup.archives.histories import import_backups
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_corpus_in_any_order_gives_the_same_archive(corpus: Path, tmp_path: Path, seed: int) -> None:
-    """Also when some are imported twice."""
+    """Imports in another order, with some files imported twice, give the same archive."""
     dice = random.Random(seed)
     files = dice.sample(sorted((corpus / "valid").glob("*.binproto")), 60)
     import_backups(tmp_path / "a.db", *files)

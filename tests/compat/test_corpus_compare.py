@@ -1,4 +1,4 @@
-"""Backups that others made are compared, merged and cropped without a loss."""
+"""Comparing, merging and cropping the backups of the corpus."""
 
 import io
 from itertools import pairwise
@@ -20,7 +20,7 @@ def files(corpus: Path) -> list[bytes]:
 
 
 def test_merging_a_backup_with_itself_gives_itself(files: list[bytes]) -> None:
-    """And what is valid stays so."""
+    """The merged backup does not differ from the original and has the same errors."""
     for raw in files:
         created = merged(raw, raw)
         assert difference(raw, created).same
@@ -28,7 +28,7 @@ def test_merging_a_backup_with_itself_gives_itself(files: list[bytes]) -> None:
 
 
 def test_two_backups_of_one_account_become_one_with_everything_of_both(files: list[bytes]) -> None:
-    """They were all made at one time for one account, and have nothing else in common."""
+    """A merge in either order gives the same valid backup, and nothing of the two is missing in it."""
     for one, other in pairwise(files[::3]):
         created = merged(one, other)
         assert created == merged(other, one)
@@ -40,7 +40,7 @@ def test_two_backups_of_one_account_become_one_with_everything_of_both(files: li
 
 
 def test_a_crop_of_any_of_them_is_valid(files: list[bytes]) -> None:
-    """Without media, and without messages."""
+    """A crop without media has no errors, with all messages and with an empty time window."""
     for raw in files:
         for window in (Window(), Window(1 << 50, None)):
             out = io.BytesIO()

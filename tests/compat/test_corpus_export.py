@@ -1,15 +1,13 @@
-"""Backups of other clients are exported, and every record is what the schema says."""
+"""Exports of the corpus, with records that fit the JSON Schema."""
 
-import json
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from holdfast.backup import archives
-from holdfast.backup.exports import FORMS, Form, export, schemas
+from holdfast.backup.exports import FORMS, Form, export
 from tests.backup.archives.histories import import_backups
-from tests.backup.exports.test_jsonl import VALIDATORS, lines
+from tests.backup.exports.json_records import check_records, read_records
 
 
 @pytest.fixture(scope="module")
@@ -21,22 +19,17 @@ def corpus_archive(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def test_every_record_of_the_corpus_is_valid(corpus_archive: Path, tmp_path: Path) -> None:
-    """And is read back as what it was."""
+    """Each exported record is valid against its schema, and each message has a record."""
     with archives.open(corpus_archive) as opened:
         export(opened, tmp_path / "out", "json")
         (messages,) = opened.connection.execute("SELECT count(*) FROM message").fetchone()
-    told = 0
-    for line in lines(tmp_path / "out"):
-        one = json.loads(line)
-        VALIDATORS[one["record"]].validate(one)
-        assert json.loads(msgspec.json.encode(msgspec.json.decode(line, type=schemas.Line))) == one
-        told += one["record"] == "message"
-    assert told == messages
+    check_records(tmp_path / "out")
+    assert len(read_records(tmp_path / "out", "message")) == messages
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_corpus_is_exported_in_every_form(corpus_archive: Path, tmp_path: Path, form: Form) -> None:
-    """Twice, and the second time nothing changes."""
+    """A second export into the same folder writes and removes nothing."""
     with archives.open(corpus_archive) as opened:
         first = export(opened, tmp_path / "out", form)
         again = export(opened, tmp_path / "out", form)

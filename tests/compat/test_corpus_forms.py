@@ -1,4 +1,4 @@
-"""Every file of the corpus goes from each form to each other and comes back byte for byte."""
+"""Conversion of every file of the corpus between all formats, which round-trips byte for byte."""
 
 import io
 from pathlib import Path
@@ -35,7 +35,7 @@ def rewritten(data: bytes, to: OutputFormat, target: Path, keys: backup.KeyMater
 def test_every_valid_file_round_trips_through_every_pair_of_forms(
     corpus: Path, first: OutputFormat, tmp_path: Path
 ) -> None:
-    """To the first form, from there to every other, and back to a stream."""
+    """Each file has the same bytes after two conversions and a last one back to a stream."""
     keys = backup.KeyMaterial(pool=STRONG_KEYS.pool, aci=STRONG_KEYS.aci)
     for number, file in enumerate(sorted((corpus / "valid").glob("*.binproto"))):
         data = file.read_bytes()
@@ -46,7 +46,7 @@ def test_every_valid_file_round_trips_through_every_pair_of_forms(
 
 
 def test_every_valid_file_passes_the_rules_of_order(corpus: Path) -> None:
-    """The rules of order are those the reference keeps."""
+    """The order of the frames in each valid file of the reference corpus is accepted."""
     for file in sorted((corpus / "valid").glob("*.binproto")):
         order = OrderChecker()
         with backup.open(file) as result:
@@ -55,7 +55,7 @@ def test_every_valid_file_passes_the_rules_of_order(corpus: Path) -> None:
 
 
 def test_the_files_written_by_hand_are_read(corpus: Path) -> None:
-    """JSON5 arrays, each breaking a rule of content, none of form."""
+    """Each invalid file is read as a JSON5 array of frames that protobuf can parse."""
     files = sorted((corpus / "invalid").glob("*.jsonproto"))
     assert files
     for file in files:
@@ -68,7 +68,7 @@ def test_the_files_written_by_hand_are_read(corpus: Path) -> None:
 
 
 def test_the_encrypted_file_is_opened_by_backup_open(corpus: Path, tmp_path: Path) -> None:
-    """And is the stream it was made of again after any other form."""
+    """The encrypted file is decrypted, and its stream is the same after a conversion to any form and back."""
     with backup.open(corpus / "encrypted" / "legacy-account.binproto.encrypted", MODERN_KEYS) as result:
         data = streamed(result)
     assert len(data) == 117

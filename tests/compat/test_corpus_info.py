@@ -1,4 +1,4 @@
-"""`info` agrees with counts made by other means, on every valid file of the corpus."""
+"""`info` of every valid file of the corpus, compared with counts of protobuf objects."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Backups that other programs wrote are valid, and those they broke are not."""
+"""Validation of the corpus: valid files have no findings, and invalid ones do."""
 
 import random
 from pathlib import Path
@@ -23,7 +23,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("path", chat_backups("valid", "*.binproto"), ids=lambda path: path.stem)
 def test_every_valid_file_has_no_findings(path: Path) -> None:
-    """Under every rule of today; only dates that can hardly be meant are remarked upon."""
+    """The current rules find no errors in a valid file, only warnings about improbable dates."""
     with backup.open(path) as source:
         validation = ValidationRun(source, threads=1)
         results = list(validation)
@@ -34,14 +34,14 @@ def test_every_valid_file_has_no_findings(path: Path) -> None:
 
 @pytest.mark.parametrize("path", chat_backups("invalid", "*.jsonproto"), ids=lambda path: path.stem)
 def test_every_invalid_file_is_detected(path: Path) -> None:
-    """By the rule it was made to break; none of them has an account either."""
+    """Each file breaks the rule it was made for, and the rule that a backup has an account."""
     with backup.open(path) as source:
         errors = [finding.rule.id for finding in ValidationRun(source) if finding.severity is Severity.ERROR]
     assert errors == [BROKEN[path.stem], "account.present"]
 
 
 def test_compiled_and_interpreted_rules_agree_on_the_corpus() -> None:
-    """Every file as it is, some of them damaged too: all findings, in their order."""
+    """Both give the same findings in the same order for all files, and for damaged copies of some."""
     compiled, plain = installed(), interpreted()
     for number, path in enumerate(chat_backups("valid", "*.binproto")):
         data = path.read_bytes()
@@ -50,7 +50,7 @@ def test_compiled_and_interpreted_rules_agree_on_the_corpus() -> None:
 
 
 def test_injected_faults_are_all_found() -> None:
-    """Up to ten in each file, in frames of their own: those are found there, and nothing else is."""
+    """Up to ten faults in each file are found in their frames, without other errors."""
     count = 0
     for number, path in enumerate(chat_backups("valid", "*.binproto")[::6]):
         records = list(read(path))

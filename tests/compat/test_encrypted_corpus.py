@@ -1,4 +1,4 @@
-"""Containers written by another program open, and ours are the same to the byte."""
+"""Encrypted containers of another program: decrypted, and written with the same bytes."""
 
 import hashlib
 import io
@@ -44,7 +44,7 @@ def compressed(raw: bytes) -> bytes:
 
 
 def test_the_legacy_file_opens(legacy: bytes) -> None:
-    """Down to its four records."""
+    """The file is decrypted and decompressed to a header and three frames of known sizes."""
     assert hashlib.sha256(legacy).hexdigest() == FILE_SHA
     padded_member = compressed(legacy)
     assert len(padded_member) == 541
@@ -56,7 +56,7 @@ def test_the_legacy_file_opens(legacy: bytes) -> None:
 
 
 def test_the_writer_produces_the_same_file(legacy: bytes) -> None:
-    """The same content under the same iv, padded and sealed again."""
+    """The same content with the same IV is padded and encrypted to the same bytes."""
     target = io.BytesIO()
     with encrypt(target, MATERIAL.message_keys(modern=False), iv=b"I" * 16) as sealer:
         sealer.write(compressed(legacy)[:133])
@@ -64,7 +64,7 @@ def test_the_writer_produces_the_same_file(legacy: bytes) -> None:
 
 
 def test_the_writer_produces_the_published_modern_file(legacy: bytes) -> None:
-    """The modern twin of that file is known by its hash, and the one we write has it and opens."""
+    """The file in the modern format has the published hash and can be decrypted."""
     target = io.BytesIO()
     with encrypt(target, MATERIAL.message_keys(modern=True), forward_secrecy=ONE_PAIR, iv=b"I" * 16) as sealer:
         sealer.write(compressed(legacy)[:133])
@@ -75,13 +75,13 @@ def test_the_writer_produces_the_published_modern_file(legacy: bytes) -> None:
 
 
 def test_the_error_names_the_missing_key(legacy: bytes) -> None:
-    """The recovery key alone does not open it, and the message says what is missing."""
+    """The recovery key without the account id is not enough, and the message says so."""
     layout = find_layout(io.BytesIO(legacy))
     with pytest.raises(KeyIncomplete, match="besides the recovery key it needs the account id"):
         KeyMaterial(pool=MATERIAL.pool).message_keys(modern=layout.modern)
 
 
 def test_damage_to_the_file_is_reported(legacy: bytes) -> None:
-    """With the right key, a changed byte is not taken for a wrong key."""
+    """A changed byte is reported as damage and not as a wrong key."""
     with pytest.raises(DamagedBackup, match="the key fits, but the file was changed"):
         compressed(legacy[:300] + bytes([legacy[300] ^ 1]) + legacy[301:])

@@ -1,4 +1,4 @@
-"""Nothing of the backups others made survives a redaction but what the guide lists."""
+"""Redaction of the backups of the corpus."""
 
 import io
 import random
@@ -29,7 +29,7 @@ def records_of(source: Path | io.BytesIO) -> list[bytes]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_redaction_removes_content_and_keeps_the_structure(path: Path) -> None:
-    """Every record has its length and as many fields as before."""
+    """Each redacted record has the same length and fields, and no content survives."""
     out = io.BytesIO()
     done = backup.redact(path, out, KEYS, seed=1)
     out.seek(0)
@@ -41,7 +41,7 @@ def test_redaction_removes_content_and_keeps_the_structure(path: Path) -> None:
 
 
 def test_gift_badges_keep_their_form() -> None:
-    """The proofs that apps write are of the form the redaction knows."""
+    """Receipt credential presentations of the corpus have the structure that the redaction expects."""
     proofs = [
         message.chatItem.giftBadge.receiptCredentialPresentation
         for path in FILES

@@ -1,4 +1,4 @@
-"""Frames that other clients wrote go through the core unharmed."""
+"""Frames of the corpus decoded and encoded by the core, compared with protobuf."""
 
 import json
 from itertools import chain
@@ -24,7 +24,7 @@ CAP = 1 << 28
 
 
 def read(path: Path) -> tuple[bytes, list[bytes]]:
-    """Take a file apart."""
+    """Return the records of a file."""
     with path.open("rb") as source:
         stream = FrameStream(source)
         return stream.header, [frame.raw for frame in stream]
@@ -32,13 +32,13 @@ def read(path: Path) -> tuple[bytes, list[bytes]]:
 
 @pytest.fixture(scope="module")
 def core() -> Core:
-    """Give the core as it is installed."""
+    """Return the core as it is installed."""
     return installed()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_frame_is_decoded_as_by_protobuf(core: Core, path: Path) -> None:
-    """Well-formed, the same JSON, and back to the same bytes."""
+    """Each frame has the JSON of protobuf, and its JSON is encoded to the same bytes."""
     header, raws = read(path)
     expected = json.loads(MessageToJson(BackupInfo.FromString(header), preserving_proto_field_name=True))
     assert json.loads(header_to_json(header, lossless=False)) == expected
@@ -49,7 +49,7 @@ def test_every_frame_is_decoded_as_by_protobuf(core: Core, path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_whole_file_round_trips_through_json_lines(path: Path) -> None:
-    """One line for each frame, in Signal's spelling, and nothing unknown among them."""
+    """Each frame is one JSON line with Signal's field names and has no unknown fields."""
     header, raws = read(path)
     data = path.read_bytes()
     start = data.index(header) + len(header)
@@ -62,7 +62,7 @@ def test_a_whole_file_round_trips_through_json_lines(path: Path) -> None:
 
 @pytest.mark.long
 def test_damaged_frames_are_accepted_or_refused_as_by_protobuf(core: Core) -> None:
-    """Frames of the corpus, mutated; they were not all written by protobuf, so it writes them first."""
+    """Mutated frames, serialized by protobuf before, are accepted or refused exactly as by protobuf."""
     frames = chain.from_iterable(read(path)[1] for path in FILES)
     originals = sorted({Frame.FromString(raw).SerializeToString() for raw in frames if len(raw) < 2_000})
     assert len(originals) > 100

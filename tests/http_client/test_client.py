@@ -1,4 +1,4 @@
-"""The asynchronous client: what every request sends, and what is refused of a response."""
+"""The asynchronous HTTP client: headers of requests, and responses that are refused."""
 
 import asyncio
 import socket
@@ -52,7 +52,7 @@ def raw(content: bytes) -> Script:
 
 
 def test_a_response_is_streamed_and_never_decompressed() -> None:
-    """Headers are found by their names in lower case."""
+    """A body with Content-Encoding is returned unchanged, and header names are lower case."""
     with receiving(answer(200, b"not gzip", Content_Encoding="gzip", X_Name="\xe9")) as receiver:
         ((response, body),) = fetch(HttpClient, receiver.url("/a%2Fb?c=%20"))
     assert (response.status, body, response.header("content-encoding")) == (200, b"not gzip", "gzip")
@@ -65,7 +65,7 @@ def test_a_response_is_streamed_and_never_decompressed() -> None:
 
 
 def test_connections_are_reused_and_replaced_when_the_server_closed_them() -> None:
-    """Unless the client keeps none."""
+    """Requests share a connection unless `keep_alive` is off, and one closed by the server is replaced."""
     with receiving(answer(200, b"ok")) as receiver:
         fetch(HttpClient, *[receiver.url()] * 3)
         assert (len(receiver.seen), receiver.connections) == (3, 1)
@@ -76,7 +76,7 @@ def test_connections_are_reused_and_replaced_when_the_server_closed_them() -> No
 
 
 def test_redirects_are_returned_to_the_caller_and_cookies_are_not_stored() -> None:
-    """A redirect without an address is none."""
+    """A redirect is not followed, a cookie is not sent back, and a 302 without Location is no redirect."""
     with receiving(answer(302, Location="/next", Set_Cookie="a=b")) as receiver:
         (first, _), _ = fetch(HttpClient, receiver.url(), receiver.url())
         assert first.is_redirect
@@ -101,13 +101,13 @@ def test_redirects_are_returned_to_the_caller_and_cookies_are_not_stored() -> No
     ],
 )
 def test_a_response_that_is_not_valid_is_an_error(content: bytes, message: str) -> None:
-    """Whatever is wrong with it: nothing of aiohttp's reaches the caller."""
+    """An invalid response of any kind is a `ProtocolError` instead of an exception of aiohttp."""
     with receiving(raw(content)) as receiver, pytest.raises(ProtocolError, match=message):
         fetch(HttpClient, receiver.url())
 
 
 def test_requests_that_cannot_be_sent_have_errors_of_their_own() -> None:
-    """A denied address, a port where nobody listens, a header with a line break, and a server that is silent."""
+    """A denied address, a refused connection, an invalid header and a timeout raise different errors."""
     with receiving(lambda _seen, end: end.recv(1) == b"never") as receiver:
         with pytest.raises(AddressNotAllowed, match=r"127\.0\.0\.1 may not be connected to"):
             fetch(lambda: HttpClient(policy=lambda _host, _address: False), receiver.url())
@@ -121,7 +121,7 @@ def test_requests_that_cannot_be_sent_have_errors_of_their_own() -> None:
 
 
 def test_only_the_hosts_of_a_proxy_are_requested_through_it() -> None:
-    """The proxy alone is sent its credentials; the address policy is for direct connections."""
+    """Other hosts are connected to directly, and only the proxy gets the credentials of the proxy."""
     with receiving(answer(200, b"direct")) as receiver, receiving(answer(200, b"proxied")) as through:
         proxy = HttpProxy(
             HttpUrl.parse(f"http://ada:pw@127.0.0.1:{through.port}"), lambda host: host == "far.example"
@@ -138,7 +138,7 @@ def test_only_the_hosts_of_a_proxy_are_requested_through_it() -> None:
 
 
 def test_certificates_are_verified_unless_that_is_turned_off() -> None:
-    """The context that verifies is not changed by the one that does not."""
+    """A context without verification does not change the context that verifies."""
     assert not tls_context(verify=False).check_hostname
     assert tls_context().check_hostname
     assert tls_context().verify_mode.name == "CERT_REQUIRED"

@@ -1,4 +1,4 @@
-"""Connections: names are resolved in threads, and every address is checked when it is connected to."""
+"""Connections: name resolution in threads, and the check of every address before connecting."""
 
 import asyncio
 import ipaddress
@@ -45,7 +45,7 @@ def connect(port: int, addresses: list[str], policy: AddressPolicy | None) -> tu
 
 
 def test_only_an_allowed_address_is_connected_to() -> None:
-    """The others of the host are passed over, and remembered."""
+    """Refused addresses of a host are skipped and recorded as refused."""
     asked = []
 
     def policy(host: str, address: Address) -> bool:
@@ -61,7 +61,7 @@ def test_only_an_allowed_address_is_connected_to() -> None:
 
 
 def test_a_host_without_an_allowed_address_is_not_connected_to() -> None:
-    """Not even for a moment."""
+    """No connection is opened to a host whose addresses are all refused."""
     with receiving() as receiver:
         attempt, status = connect(receiver.port, ["127.0.0.1"], lambda _host, _address: False)
         assert receiver.connections == 0
@@ -70,7 +70,7 @@ def test_a_host_without_an_allowed_address_is_not_connected_to() -> None:
 
 
 def test_a_host_with_many_addresses_is_tried_at_a_few() -> None:
-    """So that a name server cannot make one request into hundreds of connections."""
+    """Only the first addresses count, so that a name server cannot cause hundreds of connections."""
     many = [f"127.0.1.{number}" for number in range(1, 40)]
     attempt, status = connect(9, many, lambda _host, _address: False)
     assert status is None
@@ -78,7 +78,7 @@ def test_a_host_with_many_addresses_is_tried_at_a_few() -> None:
 
 
 def test_the_system_resolves_names_to_addresses_once_each() -> None:
-    """In the resolver's own threads; a name that is not valid is one that is not found."""
+    """Each address is returned once, and an invalid name fails like an unknown one."""
 
     async def run() -> None:
         resolver = ThreadResolver(None, threads=1)

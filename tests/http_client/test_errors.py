@@ -1,4 +1,4 @@
-"""Errors of the HTTP client: one tree, so that a caller can handle all of them or one."""
+"""The exceptions of the HTTP client and their base class."""
 
 import ipaddress
 
@@ -11,20 +11,20 @@ from holdfast.http_client.errors import AddressNotAllowed, HttpClientError, Inva
 
 @pytest.mark.parametrize("name", errors.__all__)
 def test_every_error_is_caught_as_an_error_of_the_client(name: str) -> None:
-    """And as one of Holdfast, which commands print without a traceback."""
+    """Each error is also a `HoldfastError`, which commands print without a traceback."""
     kind = getattr(errors, name)
     assert issubclass(kind, HttpClientError)
     assert issubclass(kind, HoldfastError)
 
 
 def test_an_invalid_url_is_an_invalid_request() -> None:
-    """No other error is: an invalid request fails again however often it is sent."""
+    """Only `InvalidUrl` is an `InvalidRequest`, which fails again whenever it is repeated."""
     kinds = {getattr(errors, name) for name in errors.__all__}
     assert {kind for kind in kinds if issubclass(kind, InvalidRequest)} == {InvalidRequest, InvalidUrl}
 
 
 def test_a_denied_address_is_kept_out_of_the_message() -> None:
-    """The addresses are data for the caller; what is printed names the host only."""
+    """The message has the host only, and the addresses are an attribute for the caller."""
     addresses = [ipaddress.ip_address("10.0.0.1"), ipaddress.ip_address("::1")]
     error = AddressNotAllowed("inside.example.org", tuple(addresses))
     assert str(error) == "inside.example.org may not be connected to"
@@ -32,6 +32,6 @@ def test_a_denied_address_is_kept_out_of_the_message() -> None:
 
 
 def test_the_docstring_shows_every_error() -> None:
-    """The tree at the top of the module is the documentation of the errors."""
+    """The docstring of the module, which documents the errors as a tree, has the name of each error."""
     assert errors.__doc__ is not None
     assert all(name in errors.__doc__ for name in errors.__all__)

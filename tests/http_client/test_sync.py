@@ -1,4 +1,4 @@
-"""The client of commands: requests and responses without an event loop of the caller's."""
+"""The synchronous HTTP client of commands."""
 
 import socket
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ def request(url: str, **headers: str) -> HttpRequest:
 
 
 def test_bodies_and_responses_are_streamed() -> None:
-    """Of a length that is announced."""
+    """A body with a Content-Length is sent in pieces without chunked encoding and the response read in pieces."""
     with receiving(answer(201, b"0123456789")) as receiver:
         upload = [b"ab", b"", b"cd"]
         sent = request(receiver.url(), **{"Content-Length": "4"})
@@ -33,7 +33,7 @@ def test_bodies_and_responses_are_streamed() -> None:
 
 
 def test_an_error_of_the_body_is_raised() -> None:
-    """Not what the connection makes of it."""
+    """An exception of the body iterator is raised unchanged instead of an error of the connection."""
 
     def broken() -> Iterator[bytes]:
         yield b"ab"
@@ -44,7 +44,7 @@ def test_an_error_of_the_body_is_raised() -> None:
 
 
 def test_a_server_that_stops_sending_times_out() -> None:
-    """Before the response and in the middle of it."""
+    """A server that stops before or within its response raises `ResponseTimeout`."""
 
     def stop(_seen: Seen, end: socket.socket) -> bool:
         end.sendall(start)
@@ -62,7 +62,7 @@ def test_a_server_that_stops_sending_times_out() -> None:
 
 
 def test_a_truncated_response_is_an_error() -> None:
-    """As is no response at all, and nobody who listens."""
+    """A truncated response, a connection closed without one and a refused connection are errors."""
 
     def broken(_seen: Seen, end: socket.socket) -> bool:
         end.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
@@ -83,7 +83,7 @@ def test_a_truncated_response_is_an_error() -> None:
 
 
 def test_each_request_has_a_connection_of_its_own() -> None:
-    """Which ends with the response."""
+    """Two requests to the same server open two connections."""
     with receiving(OK) as receiver:
         for _ in range(2):
             sync.send(request(receiver.url()), read_timeout=5).close()

@@ -20,7 +20,7 @@ from holdfast.http_client.urls import HttpUrl, without_credentials
     ],
 )
 def test_a_url_is_parsed(url: str, origin: tuple[str, str, int], path: str) -> None:
-    """Names in the form they are looked up by, paths in the form they are sent in."""
+    """Host names are in lower case and IDNA, and paths are percent-encoded without the fragment."""
     target = HttpUrl.parse(url)
     assert (target.origin, target.path) == (origin, path)
 
@@ -43,14 +43,14 @@ def test_a_url_is_parsed(url: str, origin: tuple[str, str, int], path: str) -> N
     ],
 )
 def test_a_url_nothing_can_be_sent_to_is_refused(url: str) -> None:
-    """With a sentence, never a traceback."""
+    """A URL of another scheme, without a host or with an invalid port or host raises `InvalidUrl`."""
     with pytest.raises(InvalidUrl, match="the address"):
         HttpUrl.parse(url)
 
 
 @given(st.text(), st.text())
 def test_no_url_can_inject_a_header(path: str, query: str) -> None:
-    """Whatever somebody writes into it, a request stays one request."""
+    """No path or query of a URL puts a space, a control or a non-ASCII character into the request line."""
     try:
         target = HttpUrl.parse(f"http://x.org/{path}?{query}")
     except InvalidUrl:
@@ -60,7 +60,7 @@ def test_no_url_can_inject_a_header(path: str, query: str) -> None:
 
 
 def test_credentials_are_sent_as_a_header_and_not_shown() -> None:
-    """They are not part of what is kept in the history."""
+    """Credentials of a URL become a Basic header and are removed from the URL."""
     url = "https://ada:se%3Acret@x.org:8443/hook"
     assert HttpUrl.parse(url).credentials == "Basic YWRhOnNlOmNyZXQ="
     assert HttpUrl.parse(url).url == "https://x.org:8443/hook"
@@ -70,7 +70,7 @@ def test_credentials_are_sent_as_a_header_and_not_shown() -> None:
 
 
 def test_a_redirect_is_relative_to_its_request() -> None:
-    """And credentials in it are dropped."""
+    """A relative redirect is resolved against its request, and credentials in a redirect are dropped."""
     here = HttpUrl.parse("https://x.org/a/b")
     assert here.redirected("c").url == "https://x.org/a/c"
     assert here.redirected("//y.org/c").url == "https://y.org/c"

@@ -1,1 +1,1 @@
-"""Several machines with one database and one bucket."""
+"""Tests of several machines with one database and one bucket."""

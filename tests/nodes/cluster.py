@@ -36,7 +36,7 @@ START_SECONDS = 60
 
 
 class Postgres:
-    """A PostgreSQL server of its own, durable, that can be killed."""
+    """A separate, durable PostgreSQL server that can be killed."""
 
     def __init__(self, folder: Path) -> None:
         os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="holdfast-runtime-"))
@@ -66,7 +66,7 @@ class Postgres:
         wait_for(self.answers, seconds=60)
 
     def answers(self) -> bool:
-        """Tell whether it accepts connections; it does not before it has recovered."""
+        """Return whether it accepts connections, which it does not before crash recovery is complete."""
         try:
             psycopg.connect(self.url, connect_timeout=5).close()
         except psycopg.OperationalError:
@@ -90,7 +90,7 @@ def processes_in(folder: Path) -> list[int]:
 
 @dataclass
 class Node:
-    """A service; its folder may be deleted whenever it does not run."""
+    """A service; its folder may be deleted while it is stopped."""
 
     folder: Path
     environment: dict[str, str]
@@ -129,13 +129,13 @@ class Node:
         wait_for(self.is_ready, seconds=START_SECONDS)
 
     def is_ready(self) -> bool:
-        """Tell whether it is ready; fail when it has ended."""
+        """Return whether it is ready; fail if the process has ended."""
         assert self.process is not None
         assert self.process.poll() is None, self.log()
         return is_answered(f"{self.url}/readyz")
 
     def log(self) -> str:
-        """Return what it has written."""
+        """Return the end of its log."""
         return (self.folder.parent / f"{self.folder.name}.log").read_text()[-5000:]
 
     def kill(self) -> None:
@@ -147,12 +147,12 @@ class Node:
             self.process = None
 
     def wipe(self) -> None:
-        """Delete everything the machine has."""
+        """Delete the data folder of the node."""
         shutil.rmtree(self.folder)
 
 
 class Receiver:
-    """Receives webhooks, and remembers them in the order of their arrival."""
+    """A webhook receiver that stores deliveries in the order of arrival."""
 
     def __init__(self) -> None:
         self.payloads: list[dict[str, Any]] = []
@@ -178,7 +178,7 @@ class Receiver:
         return f"http://127.0.0.1:{self._server.server_address[1]}/"
 
     def pushes(self, repository: str) -> list[str]:
-        """Return the commits that pushes to a repository led to, in the order of their arrival."""
+        """Return the commits of the pushes to a repository, in the order of arrival."""
         return [
             payload["after"]
             for payload in self.payloads
@@ -193,7 +193,7 @@ class Receiver:
 
 @dataclass
 class Cluster:
-    """The nodes and what they share."""
+    """The nodes, and the database and the bucket they share."""
 
     nodes: list[Node]
     postgres: Postgres
@@ -216,7 +216,7 @@ class Cluster:
         return f"admin/{name}"
 
     def branch(self, node: Node, repository: str) -> str:
-        """Return the commit of the default branch, as git is told by a node."""
+        """Return the commit of the default branch, as `git ls-remote` reports it from a node."""
         output = run_git("ls-remote", node.remote(repository), "refs/heads/main")
         return output.split()[0]
 
@@ -228,7 +228,7 @@ class Cluster:
 
 
 def run_git(*arguments: str, folder: Path | None = None) -> str:
-    """Run git, and return what it prints."""
+    """Run git, and return its output."""
     place = () if folder is None else ("-C", str(folder))
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     done = subprocess.run(["git", *place, *identity, *arguments], capture_output=True, text=True, check=False)
@@ -273,7 +273,7 @@ def run_cluster(count: int = 2) -> Iterator[Cluster]:
 
 
 def compose_environment(service: str) -> dict[str, str]:
-    """Return the environment that the compose file gives to a service."""
+    """Return the environment of a service in the compose file."""
     described = yaml.safe_load((PACKAGING / "several-machines.yaml").read_text())
     environment: dict[str, str] = described["services"][service]["environment"]
     return environment
@@ -307,7 +307,7 @@ def run_balancer(cluster: Cluster) -> Iterator[str]:
 
 
 def is_answered(url: str) -> bool:
-    """Tell whether a request is answered with success."""
+    """Return whether a request has status 200."""
     try:
         return httpx.get(url, timeout=5, verify=PLAIN).status_code == 200
     except httpx.HTTPError:

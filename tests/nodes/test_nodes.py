@@ -1,4 +1,4 @@
-"""Two nodes with separate folders: what one writes the other reads, and losing one loses nothing."""
+"""Two nodes with separate folders: shared writes, failover, and recovery of a lost node."""
 
 import base64
 import hashlib
@@ -46,7 +46,7 @@ def commits_of(clone: Path) -> list[str]:
 
 
 def test_a_write_on_one_node_is_read_on_the_other_at_once(cluster: Cluster) -> None:
-    """Commits, branches, tags and pushes, by API and by git."""
+    """Commits and branches of the API and pushes of git are visible on the other node immediately."""
     repository = cluster.create_repository("at-once")
     first, second = cluster.nodes
     with first.client() as one, second.client() as other:
@@ -140,7 +140,7 @@ def test_nodes_whose_clocks_differ_lose_and_delay_nothing(cluster: Cluster) -> N
 
 
 def test_a_log_in_and_an_lfs_object_are_shared(cluster: Cluster) -> None:
-    """A session of one node is one of the other; an object uploaded to one is downloaded from the other."""
+    """A session of one node is valid on the other, and an LFS object of one is downloaded from the other."""
     repository = cluster.create_repository("shared")
     first, second = cluster.nodes
     with httpx.Client(verify=PLAIN, timeout=60) as browser:
@@ -166,7 +166,7 @@ def test_a_log_in_and_an_lfs_object_are_shared(cluster: Cluster) -> None:
 
 
 def test_a_node_can_be_killed_and_wiped(cluster: Cluster) -> None:
-    """It comes back with an empty folder, and has everything."""
+    """A node that restarts with an empty folder has all commits."""
     repository = cluster.create_repository("wiped")
     first, second = cluster.nodes
     with first.client() as client:
@@ -184,7 +184,7 @@ def test_a_node_can_be_killed_and_wiped(cluster: Cluster) -> None:
 
 
 def test_a_missing_or_damaged_local_copy_is_rebuilt(cluster: Cluster) -> None:
-    """While the service runs: a folder removed, and a state file that says nothing."""
+    """A running service rebuilds a copy whose folder was moved away or whose state file is invalid."""
     repository = cluster.create_repository("broken")
     node = cluster.nodes[0]
     with node.client() as client:
@@ -203,7 +203,7 @@ def test_a_missing_or_damaged_local_copy_is_rebuilt(cluster: Cluster) -> None:
 
 
 def test_a_client_of_the_load_balancer_does_not_notice_that_a_node_dies(cluster: Cluster) -> None:
-    """Requests after the death are answered by the other; git and the API go on through one address."""
+    """The other node answers API requests and a clone through the address of the load balancer."""
     repository = cluster.create_repository("balanced")
     first = cluster.nodes[0]
     with (
@@ -223,7 +223,7 @@ def test_a_client_of_the_load_balancer_does_not_notice_that_a_node_dies(cluster:
 
 
 class Writer(threading.Thread):
-    """Commits files through whichever node answers, and remembers the commits it was told of."""
+    """A thread that commits files through a random node, and records the acknowledged commits."""
 
     def __init__(self, cluster: Cluster, repository: str, label: str) -> None:
         super().__init__(daemon=True)
@@ -235,7 +235,7 @@ class Writer(threading.Thread):
         self.stopped = threading.Event()
 
     def run(self) -> None:
-        """Write until told to stop; a fault of the service may answer 503 or nothing, and never anything else."""
+        """Write until stopped; during a fault the service may answer 503 or nothing, and nothing else."""
         number = 0
         while not self.stopped.is_set():
             node = random.choice(self.cluster.nodes)  # for a test
@@ -258,7 +258,7 @@ class Writer(threading.Thread):
 
 
 class Pusher(threading.Thread):
-    """Pushes a commit with a large file to a branch of its own, again and again."""
+    """A thread that pushes commits with a large file to its own branch."""
 
     def __init__(self, cluster: Cluster, repository: str, clone: Path) -> None:
         super().__init__(daemon=True)
@@ -269,7 +269,7 @@ class Pusher(threading.Thread):
         self.stopped = threading.Event()
 
     def run(self) -> None:
-        """Push until told to stop."""
+        """Push until stopped."""
         number = 0
         while not self.stopped.is_set():
             number += 1

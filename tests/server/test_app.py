@@ -1,4 +1,4 @@
-"""The application as a whole."""
+"""Static files served by the whole application."""
 
 import httpx
 import pytest
@@ -12,7 +12,7 @@ from tests.conftest import Service
     [(ADDRESS, "text/css"), ("/static/mark.svg", "image/svg+xml"), ("/", "text/html")],
 )
 def test_files_of_pages_are_served(service: Service, path: str, kind: str) -> None:
-    """The stylesheet, the mark and the first page."""
+    """The stylesheet, the logo and the home page are served with their content types."""
     with service.client() as client:
         response = client.get(path)
     assert response.status_code == 200
@@ -23,7 +23,7 @@ def test_files_of_pages_are_served(service: Service, path: str, kind: str) -> No
     "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/", "/templates/home.html"]
 )
 def test_other_files_of_the_package_are_not_served(service: Service, path: str) -> None:
-    """Only the static folder can be read."""
+    """Paths that lead out of the static folder and the folder itself get 404."""
     request = httpx.Request("GET", service.url)
     request.url = request.url.copy_with(raw_path=path.encode())
     with httpx.Client() as client:

@@ -1,4 +1,4 @@
-"""A function in a child process."""
+"""Calls of a function in a child process."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ from holdfast.server.child_process import run_in_child
 
 
 def test_a_function_runs_in_another_process_and_leaves_no_thread(tmp_path: Path) -> None:
-    """What it starts ends with it."""
+    """Threads that the function starts are in the child process only."""
 
     def work() -> None:
         threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -25,7 +25,7 @@ def test_a_function_runs_in_another_process_and_leaves_no_thread(tmp_path: Path)
 
 
 def test_an_error_is_raised_in_the_parent() -> None:
-    """With its type and text."""
+    """An error in the child process is raised in the parent with the same type and message."""
 
     def work() -> None:
         raise WrongDataFolder("the bucket belongs to another installation")
@@ -35,7 +35,7 @@ def test_an_error_is_raised_in_the_parent() -> None:
 
 
 def test_a_child_that_dies_is_an_error() -> None:
-    """Killed, or ended by a fault of the program."""
+    """A child process that exits without a result raises `HoldfastError`."""
 
     def work() -> None:
         os._exit(3)

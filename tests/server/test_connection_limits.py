@@ -1,4 +1,4 @@
-"""What nobody can do to the server with a connection: send much, slowly, or nothing; over real sockets."""
+"""Limits of connections: sizes, timeouts, ambiguous framing and slow clients, over real sockets."""
 
 import socket
 import threading
@@ -28,7 +28,7 @@ LARGE = b"x" * 30_000_000
 
 
 class App:
-    """Answers with what it was sent, or with much; notes the headers it saw."""
+    """An ASGI application that returns the request body or a large one, and records the headers."""
 
     def __init__(self) -> None:
         self.headers: list[list[tuple[bytes, bytes]]] = []
@@ -57,7 +57,7 @@ class App:
 
 @contextmanager
 def serving(limits: Limits) -> Iterator[tuple[App, Callable[[], socket.socket]]]:
-    """Serve the application with some limits; what is returned opens a connection."""
+    """Serve the application with some limits; yield it and a function that opens a connection."""
     app = App()
     config = configured(app, limits)
     config.port = 0
@@ -90,7 +90,7 @@ def served() -> Iterator[tuple[App, Callable[[], socket.socket]]]:
 
 
 def read_all(connection: socket.socket) -> bytes:
-    """Return all that comes until the connection is closed, in whatever way."""
+    """Return all bytes that are received until the connection is closed or reset."""
     response = b""
     try:
         while piece := connection.recv(65536):
@@ -101,7 +101,7 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def response_to(connect: Callable[[], socket.socket], *pieces: bytes) -> bytes:
-    """Send something on a new connection and return what comes back."""
+    """Send data on a new connection, and return the response."""
     connection = connect()
     try:
         for piece in pieces:
@@ -134,12 +134,12 @@ LAST = b"Connection: close\r\n\r\n"
 def test_the_size_of_a_request_head_is_limited(
     served: tuple[App, Callable[[], socket.socket]], pieces: list[bytes], status: bytes
 ) -> None:
-    """In one header, in many, in the target, and without an end; whoever sends more is told."""
+    """Large or endless headers get 431, too long a target gets 414, and values at the limits get 200."""
     assert response_to(served[1], *pieces).startswith(b"HTTP/1.1 " + status)
 
 
 def test_a_header_of_64_mib_is_not_buffered(served: tuple[App, Callable[[], socket.socket]]) -> None:
-    """The connection ends long before."""
+    """The connection is closed before 40 MiB of one header are sent."""
     connection, sent = served[1](), 0
     connection.sendall(GET + b"X: ")
     with pytest.raises(ConnectionError):
@@ -150,14 +150,14 @@ def test_a_header_of_64_mib_is_not_buffered(served: tuple[App, Callable[[], sock
 
 
 def test_each_request_on_one_connection_has_its_own_limit(served: tuple[App, Callable[[], socket.socket]]) -> None:
-    """What was sent before does not count."""
+    """Five requests with large headers on one connection all get 200."""
     large = GET + b"X: " + b"a" * 40_000 + b"\r\n"
     response = response_to(served[1], *[large + b"\r\n"] * 4, large + LAST)
     assert response.count(b"HTTP/1.1 200") == 5
 
 
 def test_a_flood_of_pipelined_requests_is_ended(served: tuple[App, Callable[[], socket.socket]]) -> None:
-    """Each that waits takes memory."""
+    """Only a limited number of pipelined requests is accepted, because each takes memory."""
     before = len(served[0].headers)
     response = response_to(served[1], (GET + b"\r\n") * 10_000)
     assert response.count(b"HTTP/1.1 400") <= 1
@@ -197,7 +197,7 @@ def test_a_flood_of_pipelined_requests_is_ended(served: tuple[App, Callable[[], 
     ],
 )
 def test_ambiguous_framing_is_refused(served: tuple[App, Callable[[], socket.socket]], request_: bytes) -> None:
-    """A proxy before this server may read it in the other, and take a part of a body for a request."""
+    """Framing that a proxy may parse differently is refused, so that no request can be smuggled in a body."""
     before = len(served[0].headers)
     response = response_to(served[1], request_ + GET + LAST)
     assert response.startswith(b"HTTP/1.1 400")
@@ -221,7 +221,7 @@ def test_ambiguous_framing_is_refused(served: tuple[App, Callable[[], socket.soc
 def test_an_invalid_target_with_a_cached_head_is_refused(
     served: tuple[App, Callable[[], socket.socket]], target: bytes
 ) -> None:
-    """The second of two requests with the same headers is not parsed twice, but once."""
+    """The target of a request is checked even if its headers are cached from the request before."""
     app, connect = served
     connection = connect()
     connection.sendall(GET + b"\r\n")
@@ -233,7 +233,7 @@ def test_an_invalid_target_with_a_cached_head_is_refused(
 
 
 def test_a_cached_head_is_served_with_each_target() -> None:
-    """And the connection is idle again after each: it is closed only then, and in time."""
+    """Each request on a connection has its own headers, and the connection closes after the idle timeout."""
     with serving(replace(SHORT, keep_alive_timeout=2.0)) as (app, connect):
         connection = connect()
         for target in (b"/one", b"/two", b"/three"):
@@ -247,7 +247,7 @@ def test_a_cached_head_is_served_with_each_target() -> None:
     "body", [b"-1\r\n\r\n", b"0x1\r\na\r\n", b"fffffffffffffffff\r\na\r\n", b"1\r\naX0\r\n", b"1\na\r\n"]
 )
 def test_ambiguous_chunks_are_refused(served: tuple[App, Callable[[], socket.socket]], body: bytes) -> None:
-    """Nothing that follows is taken for a request."""
+    """An invalid chunk gets 400, and the data after it is not parsed as a request."""
     chunked = b"Transfer-Encoding: chunked\r\n\r\n"
     response = response_to(
         served[1], POST.replace(b"/ ", b"/damaged ") + chunked + body + b"0\r\n\r\n" + GET + LAST
@@ -257,7 +257,7 @@ def test_ambiguous_chunks_are_refused(served: tuple[App, Callable[[], socket.soc
 
 
 def test_trailers_are_ignored(served: tuple[App, Callable[[], socket.socket]]) -> None:
-    """A proxy did not look at them."""
+    """A trailer is not added to the headers, because a proxy may not have checked it."""
     app, connect = served
     chunked = (
         POST + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nhi\r\n0\r\nX-Forwarded-For: y\r\n\r\n"
@@ -267,7 +267,7 @@ def test_trailers_are_ignored(served: tuple[App, Callable[[], socket.socket]]) -
 
 
 def test_chunk_extensions_and_trailers_are_limited(served: tuple[App, Callable[[], socket.socket]]) -> None:
-    """An extension without an end, and headers after the body without an end; small chunks are fine."""
+    """Endless chunk extensions or trailers close the connection; many small chunks are accepted."""
     head = POST + b"Transfer-Encoding: chunked\r\n"
     extension = b";a=" + b"b" * 65_533
     for start, piece in ((b"1", extension), (b"0\r\n", b"X: " + b"y" * 60_000 + b"\r\n")):
@@ -284,7 +284,7 @@ def test_chunk_extensions_and_trailers_are_limited(served: tuple[App, Callable[[
 
 @pytest.mark.parametrize("start", [b"", b"\r\n", GET, GET + b"X: "])
 def test_a_slow_request_head_times_out(start: bytes) -> None:
-    """A connection that says nothing, or a byte now and then, is closed; a half request is told why."""
+    """An idle connection is closed, and an incomplete head, even if it grows slowly, gets 408."""
     with serving(SHORT) as (app, connect):
         connection = connect()
         connection.sendall(start)
@@ -307,7 +307,7 @@ def test_a_slow_request_head_times_out(start: bytes) -> None:
 
 
 def test_an_idle_connection_is_closed() -> None:
-    """Also when it sends empty lines."""
+    """A connection without another request is closed, even if it has sent an empty line."""
     with serving(SHORT) as (_, connect):
         for more in (b"", b"\r\n"):
             connection = connect()
@@ -316,7 +316,7 @@ def test_an_idle_connection_is_closed() -> None:
 
 
 def test_a_stalled_body_times_out() -> None:
-    """A byte now and then is not enough."""
+    """A body that arrives byte by byte is below the minimum rate and gets 408."""
     with serving(SHORT) as (_, connect):
         connection = connect()
         connection.sendall(POST + b"Content-Length: 100000\r\n\r\n")
@@ -331,7 +331,7 @@ def test_a_stalled_body_times_out() -> None:
 
 
 def test_a_slow_body_is_accepted() -> None:
-    """As long as it brings a kilobyte in each interval, however long it takes in all."""
+    """A body may take longer than its timeout if a kilobyte arrives in each interval."""
     with serving(SHORT) as (_, connect):
         connection = connect()
         piece = b"a" * MIN_BODY_BYTES
@@ -344,7 +344,7 @@ def test_a_slow_body_is_accepted() -> None:
 
 
 def test_a_client_that_does_not_read_is_disconnected() -> None:
-    """What was to be sent is dropped."""
+    """The connection is closed if the client does not read a large response."""
     with serving(SHORT) as (_, connect):
         connection = connect()
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -358,7 +358,7 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
 
 
 def test_a_client_that_reads_slowly_gets_the_whole_response() -> None:
-    """It takes longer than a client may read nothing."""
+    """A response may take longer than the timeout if the client keeps reading."""
     with serving(Limits(body_timeout=0.5, check_interval=0.05)) as (_, connect):
         connection, room, received = connect(), memoryview(bytearray(4_000_000)), 0
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n" + LAST)
@@ -370,7 +370,7 @@ def test_a_client_that_reads_slowly_gets_the_whole_response() -> None:
 
 
 def test_the_connections_of_an_address_are_limited() -> None:
-    """Whoever opens more is told; one that is closed makes room. A trusted proxy may have all."""
+    """A connection above the limit gets 503 until another one closes; a trusted proxy has no limit."""
     few = Limits(max_connections_per_address=3, trusted_proxies="192.0.2.1")
     with serving(few) as (_, connect):
         stored = [connect() for _ in range(3)]
@@ -388,7 +388,7 @@ def test_the_connections_of_an_address_are_limited() -> None:
 
 
 def test_a_new_request_replaces_an_idle_connection() -> None:
-    """When there are as many connections as may be, the longest idle one ends; never one being answered."""
+    """At the limit, the connection idle for longest is closed, and never one with a pending response."""
     with serving(Limits(max_connections=3)) as (_, connect):
         idle, other = connect(), connect()
         busy = connect()
@@ -402,7 +402,7 @@ def test_a_new_request_replaces_an_idle_connection() -> None:
 
 
 def test_the_settings_name_the_limits() -> None:
-    """And there are no more connections than files may be open."""
+    """The limits are those of the settings, but connections are limited by the open files as well."""
     limits = Limits.of(Settings(header_timeout=7, keep_alive_timeout=8, body_timeout=9, max_connections=10))
     assert (limits.header_timeout, limits.keep_alive_timeout, limits.body_timeout) == (7, 8, 9)
     assert limits.max_connections == 10

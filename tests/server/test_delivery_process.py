@@ -1,4 +1,4 @@
-"""The process that sends webhooks, as `holdfast serve` starts it: real processes, real signals, real kills."""
+"""The process that delivers webhooks, started by `holdfast serve`: restarts, signals and kills."""
 
 import os
 import random
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.long
 
 
 class Service:
-    """A whole service that is started, killed and started again."""
+    """A whole service that can be started, killed and restarted."""
 
     def __init__(self, settings: Settings, log: Path) -> None:
         self._log = log
@@ -49,7 +49,7 @@ class Service:
         self.url = ""
 
     def start(self) -> None:
-        """Start it, and wait until it says where it listens."""
+        """Start the service, and wait until it prints its URL."""
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
                 self._command, stdout=log, stderr=log, env=self._environment, start_new_session=True
@@ -60,13 +60,13 @@ class Service:
         self.url = hits[0]
 
     def kill(self) -> None:
-        """End all its processes at once, in the middle of whatever they do."""
+        """Kill all its processes at once with SIGKILL."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def end(self) -> None:
-        """Tell it to end, and wait until it has."""
+        """Terminate the service, and wait until it has ended."""
         assert self.process is not None
         if self.process.poll() is None:
             self.process.terminate()
@@ -75,7 +75,7 @@ class Service:
 
 @contextmanager
 def running(settings: Settings, log: Path) -> Iterator[Service]:
-    """Give a service that ends with the test."""
+    """Yield a service that is ended with the test."""
     service = Service(settings, log)
     try:
         yield service
@@ -83,8 +83,8 @@ def running(settings: Settings, log: Path) -> Iterator[Service]:
         service.end()
 
 
-class Told:
-    """A receiver's memory: how often it was told what, by whom, and in which order."""
+class RecordingReceiver:
+    """A receiver that counts deliveries by id, and records their order by path."""
 
     def __init__(self) -> None:
         self.times: Counter[str] = Counter()
@@ -92,7 +92,7 @@ class Told:
         self._lock = threading.Lock()
 
     def __call__(self, seen: Seen, end: object) -> bool:
-        """Remember a request, and say yes."""
+        """Record a delivery, and answer with success."""
         uuid = seen.headers["x-gitea-delivery"]
         with self._lock:
             if not self.times[uuid]:
@@ -102,7 +102,7 @@ class Told:
 
 
 def prepare(settings: Settings, receiver: Receiver, *, hooks: int, happened: int) -> tuple[App, int]:
-    """Make a repository with hooks, and let as much happen in it; return its owner's host and its id."""
+    """Make a repository with webhooks and a number of events; return the application and the repository's id."""
     host = App.open(settings)
     admin = accounts.find_user(host.database, "admin")
     made = repositories.create(host, admin, admin, NewRepository(name="busy"))
@@ -133,7 +133,7 @@ def prepare(settings: Settings, receiver: Receiver, *, hooks: int, happened: int
 
 
 def waiting(database: Database) -> int:
-    """Count what waits."""
+    """Return the number of deliveries in the queue."""
     return outbox.queue_size(database).length
 
 
@@ -150,7 +150,7 @@ def uuids(database: Database) -> dict[int, list[str]]:
 
 
 def open_issues(url: Callable[[], str], stop: threading.Event, opened: list[int]) -> None:
-    """Open issues through the API as fast as it goes, whether or not it is there; note those it acknowledged."""
+    """Open issues through the API until stopped, despite failed requests; record those that were created."""
     with httpx.Client(auth=("admin", ADMIN_PASSWORD), timeout=30, verify=PLAIN) as client:
         while not stop.is_set():
             try:
@@ -163,10 +163,10 @@ def open_issues(url: Callable[[], str], stop: threading.Event, opened: list[int]
 
 
 def survive(settings: Settings, tmp_path: Path, *, services: int, hooks: int, happened: int, kills: int) -> None:
-    """Kill services at random moments while much is in flight; in the end everything has arrived, in order."""
-    told = Told()
+    """Kill services at random during deliveries, and check that all events are delivered in order."""
+    recorder = RecordingReceiver()
     with ExitStack() as stack:
-        receiver = stack.enter_context(receiving(told))
+        receiver = stack.enter_context(receiving(recorder))
         host, _ = prepare(settings, receiver, hooks=hooks, happened=happened)
         stack.callback(host.close)
         started = [stack.enter_context(running(settings, tmp_path / f"log{each}")) for each in range(services)]
@@ -178,8 +178,8 @@ def survive(settings: Settings, tmp_path: Path, *, services: int, hooks: int, ha
         try:
             for _ in range(kills):
                 # Both halves of the service are at work: one delivers what waited, the other takes in more.
-                before = sum(told.times.values()), len(opened)
-                wait_for(lambda before=before: sum(told.times.values()) > before[0], 60)  # type: ignore[misc]
+                before = sum(recorder.times.values()), len(opened)
+                wait_for(lambda before=before: sum(recorder.times.values()) > before[0], 60)  # type: ignore[misc]
                 wait_for(lambda before=before: len(opened) > before[1], 60)  # type: ignore[misc]
                 time.sleep(random.uniform(0.05, 0.6))  # a moment nobody can foresee
                 service = random.choice(started)
@@ -195,8 +195,8 @@ def survive(settings: Settings, tmp_path: Path, *, services: int, hooks: int, ha
         expected = uuids(host.database)
     assert len(opened) >= kills
     assert all(len(ids) >= happened + len(opened) for ids in expected.values())
-    assert {uuid for ids in expected.values() for uuid in ids} == set(told.times)
-    assert sorted(told.order.values()) == sorted(expected.values())
+    assert {uuid for ids in expected.values() for uuid in ids} == set(recorder.times)
+    assert sorted(recorder.order.values()) == sorted(expected.values())
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -210,32 +210,32 @@ def test_a_kill_of_everything_loses_no_delivery(settings: Settings, database: Da
 def test_many_kills_lose_none_of_ten_thousand_events(
     settings: Settings, database: Database, tmp_path: Path
 ) -> None:
-    """On SQLite with one service, on PostgreSQL with two."""
+    """All events are delivered despite the kills, by one service on SQLite and by two on PostgreSQL."""
     services = 1 if settings.database_url is None else 2
     survive(settings, tmp_path, services=services, hooks=2, happened=10_000, kills=8)
 
 
 def test_two_services_send_nothing_twice(settings: Settings, database: Database, tmp_path: Path) -> None:
-    """2,000 deliveries, each once, in order for each hook."""
-    told = Told()
+    """Two services make each of 2,000 deliveries once, in order for each webhook."""
+    recorder = RecordingReceiver()
     with ExitStack() as stack:
-        receiver = stack.enter_context(receiving(told))
+        receiver = stack.enter_context(receiving(recorder))
         host, _ = prepare(settings, receiver, hooks=10, happened=200)
         stack.callback(host.close)
         for each in range(2):
             stack.enter_context(running(settings, tmp_path / f"log{each}")).start()
         wait_for(lambda: waiting(host.database) == 0, 60)
         expected = uuids(host.database)
-    assert len(told.times) == 2000
-    assert set(told.times.values()) == {1}
-    assert sorted(told.order.values()) == sorted(expected.values())
+    assert len(recorder.times) == 2000
+    assert set(recorder.times.values()) == {1}
+    assert sorted(recorder.order.values()) == sorted(expected.values())
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_the_end_waits_for_a_delivery_that_is_under_way(
     settings: Settings, database: Database, tmp_path: Path
 ) -> None:
-    """It is answered and written down before the service is gone, and nobody is left behind."""
+    """A delivery in progress is completed and recorded before the service exits with 0."""
 
     def slowly(seen: Seen, end: object) -> bool:
         arrived.set()
@@ -260,7 +260,7 @@ def test_the_end_waits_for_a_delivery_that_is_under_way(
 def test_without_webhooks_there_is_no_delivery_process(
     settings: Settings, database: Database, tmp_path: Path
 ) -> None:
-    """Only the parent and its worker."""
+    """The parent process has a worker as its only child if webhooks are disabled."""
     with running(settings, tmp_path / "log") as service:
         service._environment["HOLDFAST_WEBHOOKS"] = "false"
         service.start()

@@ -1,4 +1,4 @@
-"""Whose word on a client's address is taken."""
+"""Forwarded headers of trusted proxies: the client's address and the scheme."""
 
 import asyncio
 
@@ -54,19 +54,19 @@ def seen(
     ],
 )
 def test_the_last_address_that_is_not_a_proxy_is_the_client(given: bytes, address: str) -> None:
-    """What is no address does not count, nor what stands before it: anybody may have written that."""
+    """Entries are trusted from the right up to the first that is no proxy or no valid address."""
     assert seen("127.0.0.1", (b"x-forwarded-for", given)) == (address, "http")
 
 
 def test_several_headers_are_one_list() -> None:
-    """In their order."""
+    """Several X-Forwarded-For headers are one list in the order of the headers."""
     given = ((b"x-forwarded-for", b"198.51.100.1"), (b"x-forwarded-for", b"192.0.2.1"))
     assert seen("10.9.9.9", *given) == ("192.0.2.1", "http")
 
 
 @pytest.mark.parametrize("peer", ["192.0.2.9", "2001:db8::9", None, ""])
 def test_headers_of_untrusted_peers_are_ignored(peer: str | None) -> None:
-    """Or limits by address would hold for nobody."""
+    """A peer that is no trusted proxy cannot choose its address, or it could evade limits by address."""
     assert seen(peer, (b"x-forwarded-for", b"198.51.100.1"), (b"x-forwarded-proto", b"https")) == (peer, "http")
 
 
@@ -74,18 +74,18 @@ def test_headers_of_untrusted_peers_are_ignored(peer: str | None) -> None:
     ("given", "scheme"), [(b"https", "https"), (b"HTTPS ", "https"), (b"gopher", "http"), (b"\xff", "http")]
 )
 def test_the_scheme_is_http_or_https(given: bytes, scheme: str) -> None:
-    """Anything else does not count."""
+    """A forwarded scheme other than HTTP and HTTPS is ignored."""
     assert seen("127.0.0.1", (b"x-forwarded-proto", given))[1] == scheme
 
 
 def test_every_peer_can_be_trusted() -> None:
-    """Then the first address counts, if all of them are addresses."""
+    """With `*` as trusted proxies, the first address of the header is the client."""
     assert seen("192.0.2.9", (b"x-forwarded-for", b"198.51.100.1, 192.0.2.1"), trusted="*")[0] == "198.51.100.1"
 
 
 @pytest.mark.parametrize("given", [b"", b"\xff" * 3000, b"[::1", b"unix:/x", b"a" * 50_000, b"1.2.3.4:x", b","])
 def test_any_header_leaves_logging_in_possible(service: Service, given: bytes) -> None:
-    """The address is kept with the session and counted, whatever was sent."""
+    """An invalid X-Forwarded-For header does not change the result of a login."""
     headers = [(b"X-Forwarded-For", given), (b"Origin", b"http://["), (b"Sec-Fetch-Site", b"none")]
     with service.client() as client:
         wrong = client.post("/login", data={"name": "admin", "password": "wrong"}, headers=headers)
@@ -96,7 +96,7 @@ def test_any_header_leaves_logging_in_possible(service: Service, given: bytes) -
 
 
 def test_an_invalid_origin_is_cross_site(service: Service) -> None:
-    """And no mistake of ours."""
+    """An Origin header that cannot be parsed gets 403 or 401 and not an internal error."""
     with service.client() as client:
         response = client.post("/login", data={"name": "admin", "password": "x"}, headers={"Origin": "http://["})
         assert response.status_code == 403

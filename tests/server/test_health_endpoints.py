@@ -1,4 +1,4 @@
-"""What programs that watch the service are told."""
+"""The health endpoints and the metrics."""
 
 import logging
 
@@ -15,7 +15,7 @@ from tests.conftest import Service, run_service, wait_for
 
 
 def test_a_running_service_is_live(service: Service) -> None:
-    """Without log-in, and HEAD too."""
+    """The liveness endpoint answers GET and HEAD without authentication, and POST gets 405."""
     with service.client() as client:
         assert (client.get("/healthz").status_code, client.get("/healthz").text) == (200, "ok\n")
         assert client.head("/healthz").status_code == 200
@@ -23,14 +23,14 @@ def test_a_running_service_is_live(service: Service) -> None:
 
 
 def test_a_working_service_is_ready(service: Service) -> None:
-    """The database answers, has the right shape, and the folder can be written to."""
+    """Readiness is 200 without problems while database and data folder work."""
     with service.client() as client:
         response = client.get("/readyz")
     assert (response.status_code, response.json()) == (200, {"ready": True, "problems": {}})
 
 
 def test_a_database_of_another_schema_is_reported(service: Service) -> None:
-    """The service is not ready, and says which part is not."""
+    """Readiness is 503 with the problem `migrations` if the schema version is wrong."""
     with service.database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     with service.client() as client:
@@ -40,7 +40,7 @@ def test_a_database_of_another_schema_is_reported(service: Service) -> None:
 
 
 def test_the_health_endpoint_of_gitea_reports_the_same(service: Service) -> None:
-    """Container health checks ask `/api/healthz`; a failed check names itself."""
+    """`/api/healthz`, which container health checks use, has the status of each check."""
     with service.client() as client:
         healthy = client.get("/api/healthz")
         assert client.post("/api/healthz").status_code == 405
@@ -60,7 +60,7 @@ def test_the_health_endpoint_of_gitea_reports_the_same(service: Service) -> None
 
 
 def test_a_missing_folder_is_reported(service: Service) -> None:
-    """As it would be on a disk that was not mounted; when it is back, all is well again."""
+    """Readiness is 503 while the data folder is missing, as if not mounted, and 200 once it is back."""
     aside = service.settings.data.with_name("aside")
     service.settings.data.rename(aside)
     with service.client() as client:
@@ -72,7 +72,7 @@ def test_a_missing_folder_is_reported(service: Service) -> None:
 
 
 def test_health_requests_are_not_logged(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line every few seconds for nobody to read would hide the others."""
+    """Health and metrics requests are not logged, because frequent checks would hide other lines."""
     logs.configure(level="info")
     with service.client() as client:
         for path in ("/healthz", "/readyz", "/metrics"):
@@ -85,7 +85,7 @@ def test_health_requests_are_not_logged(service: Service, capsys: pytest.Capture
 
 
 def test_requests_are_counted_by_route_and_never_by_path(service: Service) -> None:
-    """A path may hold a name, and there are endlessly many."""
+    """The labels of metrics have routes only, since paths may contain names and are unlimited."""
     with service.client() as client:
         client.get("/api/v1/users/somebody-secret")
         client.get("/no/such/page-secret")
@@ -100,7 +100,7 @@ def test_requests_are_counted_by_route_and_never_by_path(service: Service) -> No
 
 
 def test_metrics_are_served_without_a_database(service: Service) -> None:
-    """What was counted, though not what would have to be looked up."""
+    """Metrics are served without those that need the database if a query fails."""
     with service.database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE deliveries RENAME TO elsewhere")
     with service.client() as client:
@@ -113,13 +113,13 @@ def test_metrics_are_served_without_a_database(service: Service) -> None:
     "headers", [{"X-Forwarded-For": "127.0.0.1"}, {"Via": "1.1 proxy"}, {"Forwarded": "for=203.0.113.7"}]
 )
 def test_forwarded_requests_do_not_get_metrics(service: Service, headers: dict[str, str]) -> None:
-    """Even from a proxy on this machine."""
+    """A request with a header of a proxy gets 403, even from this machine."""
     with service.client() as client:
         assert client.get("/metrics", headers=headers).status_code == 403
 
 
 def test_with_a_token_only_the_token_counts(settings: Settings, database: Database) -> None:
-    """Also from elsewhere; this machine alone is no longer enough."""
+    """The right token gives 200 also through a proxy, and a local request without it gets 403."""
     guarded = msgspec.structs.replace(settings, metrics_token=Secret("a-token"))
     for service in run_service(guarded, database):
         responses = [

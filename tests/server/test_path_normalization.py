@@ -62,12 +62,12 @@ def get(clients: ServiceClients, path: str, **headers: str) -> httpx.Response:
     ],
 )
 def test_repeated_slashes_count_as_one(clients: ServiceClients, path: str) -> None:
-    """Of the API, of git, of LFS, of pages and of the fixed addresses alike."""
+    """Repeated slashes are ignored in paths of the API, git, LFS, the pages and the fixed endpoints."""
     assert get(clients, path).status_code == 200
 
 
 def test_urls_in_responses_have_single_slashes(clients: ServiceClients) -> None:
-    """The next page of a list is asked for at the address that is meant."""
+    """The link to the next page has the normalized path."""
     for number in range(3):
         clients.admin.post("/admin/users/ada/repos", json={"name": f"boat-{number}"})
     link = get(clients, "//api/v1//users/ada/repos?limit=2").headers["link"]
@@ -75,7 +75,7 @@ def test_urls_in_responses_have_single_slashes(clients: ServiceClients) -> None:
 
 
 def test_a_query_is_not_changed(clients: ServiceClients) -> None:
-    """Slashes in it are what is asked for."""
+    """Repeated slashes in the query string are kept."""
     response = get(clients, "/api/v1//repos/ada/ship/contents?ref=feature//x")
     assert response.status_code == 404
     assert "feature//x" in response.json()["message"]
@@ -86,7 +86,7 @@ def test_a_query_is_not_changed(clients: ServiceClients) -> None:
 )
 @pytest.mark.parametrize("below", ["/api/v1/repos/ada/ship/raw/", "/ada/ship/raw/branch/"])
 def test_a_doubled_slash_never_names_another_file(clients: ServiceClients, below: str, path: str) -> None:
-    """A branch with a slash in its name is found, not a folder of the default branch that is called the same."""
+    """A branch whose name has a slash is found before a folder of the same name on the default branch."""
     ada = clients.admin
     written(ada, "feature/x/docs/plan.txt", "a folder on main")
     branch = {"new_branch_name": "feature/x", "old_ref_name": "main"}
@@ -98,13 +98,13 @@ def test_a_doubled_slash_never_names_another_file(clients: ServiceClients, below
 
 
 def test_an_escaped_slash_stays_in_its_segment(clients: ServiceClients) -> None:
-    """A name with a slash in it is nobody's, and is not taken for two names."""
+    """An escaped slash does not separate segments, so that such a path gets 404."""
     assert get(clients, "/api/v1/repos/ada%2Fship").status_code == 404
     assert get(clients, "/%2Fapi/v1/version").status_code == 404
 
 
 def test_git_and_lfs_work_with_a_doubled_slash(clients: ServiceClients, tmp_path: Path) -> None:
-    """A clone and a push to an address that was joined carelessly."""
+    """A clone and a push work with a URL that has doubled slashes."""
     git = Git(tmp_path / "work")
     token = clients.admin.headers["authorization"].removeprefix("token ")
     address = clients.service.url.replace("://", f"://admin:{token}@") + "//ada//ship.git"

@@ -1,4 +1,4 @@
-"""Every request has an id and one line in the log."""
+"""The id and the log line of every request."""
 
 import io
 import json
@@ -19,7 +19,7 @@ def test_a_valid_request_id_is_kept(service: Service, given: str) -> None:
 
 @pytest.mark.parametrize("given", ["", "a b", "x" * 65, "<script>"])
 def test_any_other_request_id_is_replaced(service: Service, given: str) -> None:
-    """What a stranger sends does not reach the log."""
+    """An empty, long or invalid request id of a client is replaced by a new one."""
     with service.client() as client:
         response = client.get("/", headers={"X-Request-Id": given})
     assert response.headers["x-request-id"] not in {given, ""}

@@ -1,4 +1,4 @@
-"""Answers are sent in one piece, and nothing is kept back for longer than that takes."""
+"""Buffering of responses: head and body in one write, without delay."""
 
 import asyncio
 import socket
@@ -18,7 +18,7 @@ LARGE = b"x" * (3 * SMALL)
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer at once, or with a pause before the body, or after reading one, or with much."""
+    """Answer with a small, large or delayed body, with the body of the request, or with 413."""
     if scope["type"] != "http":
         return
     path = scope["path"]
@@ -39,7 +39,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """Serve it."""
+    """Serve the application, and yield its port."""
     config = configured(app, Limits())
     config.port = 0
     server = uvicorn.Server(config)
@@ -54,7 +54,7 @@ def port() -> Iterator[int]:
 
 
 def responses_to(port: int, *requests: bytes) -> bytes:
-    """Send requests and return all that comes back until the connection is closed."""
+    """Send requests, and return all bytes that are received until the connection is closed."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         for request in requests:
             connection.sendall(request)
@@ -70,67 +70,71 @@ def request_bytes(method: str, path: str, *headers: str, last: bool = True) -> b
     return "\r\n".join(lines).encode()
 
 
-class Told:
-    """A connection that notes what is written to it."""
+class RecordingTransport:
+    """A transport that records what is written to it."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
         self.is_closed = False
 
     def write(self, data: bytes) -> None:
-        """Note it."""
+        """Record the data."""
         self.pieces.append(data)
 
     def close(self) -> None:
-        """Note that."""
+        """Record that the connection was closed."""
         self.is_closed = True
 
     get_extra_info = is_closing = pause_reading = resume_reading = close
 
 
 @pytest.fixture
-def buffered() -> Iterator[tuple[Told, BufferedTransport]]:
-    """Make a connection whose loop never comes round."""
-    told, loop = Told(), asyncio.new_event_loop()
-    yield told, BufferedTransport(told, loop)  # type: ignore[arg-type]
+def buffered() -> Iterator[tuple[RecordingTransport, BufferedTransport]]:
+    """Yield a buffered connection whose event loop does not run."""
+    transport, loop = RecordingTransport(), asyncio.new_event_loop()
+    yield transport, BufferedTransport(transport, loop)  # type: ignore[arg-type]
     loop.close()
 
 
-def test_a_head_is_sent_with_the_first_bytes_of_its_body(buffered: tuple[Told, BufferedTransport]) -> None:
-    """In one piece, if that is not large."""
-    told, connection = buffered
+def test_a_head_is_sent_with_the_first_bytes_of_its_body(
+    buffered: tuple[RecordingTransport, BufferedTransport],
+) -> None:
+    """The head and the first bytes of a body are one write, unless those bytes are many."""
+    transport, connection = buffered
     connection.write(b"HTTP/1.1 200 OK\r\n\r\n")
-    assert told.pieces == []
+    assert transport.pieces == []
     connection.write(b"body")
     connection.write(b"more")
-    assert told.pieces == [b"HTTP/1.1 200 OK\r\n\r\nbody", b"more"]
+    assert transport.pieces == [b"HTTP/1.1 200 OK\r\n\r\nbody", b"more"]
     connection.begin_response()
     connection.write(b"HTTP/1.1 200 OK\r\n\r\n")
     connection.write(LARGE)
-    assert told.pieces[2:] == [b"HTTP/1.1 200 OK\r\n\r\n", LARGE]
+    assert transport.pieces[2:] == [b"HTTP/1.1 200 OK\r\n\r\n", LARGE]
 
 
-def test_responses_that_cannot_wait_are_sent_at_once(buffered: tuple[Told, BufferedTransport]) -> None:
-    """A client that asks whether to go on is told at once, and nothing is lost when a connection is closed."""
-    told, connection = buffered
+def test_responses_that_cannot_wait_are_sent_at_once(
+    buffered: tuple[RecordingTransport, BufferedTransport],
+) -> None:
+    """A `100 Continue` is sent immediately, and a close sends what is buffered."""
+    transport, connection = buffered
     connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-    assert told.pieces == [b"HTTP/1.1 100 Continue\r\n\r\n"]
+    assert transport.pieces == [b"HTTP/1.1 100 Continue\r\n\r\n"]
     connection.write(b"HTTP/1.1 204 No Content\r\n\r\n")
     connection.close()
-    assert told.pieces[1:] == [b"HTTP/1.1 204 No Content\r\n\r\n"]
-    assert told.is_closed
+    assert transport.pieces[1:] == [b"HTTP/1.1 204 No Content\r\n\r\n"]
+    assert transport.is_closed
 
 
 @pytest.mark.parametrize(("path", "body"), [("/", b"body"), ("/large", LARGE), ("/slow", b"body")])
 def test_responses_are_complete(port: int, path: str, body: bytes) -> None:
-    """Small, large, and with a pause in between."""
+    """Small, large and delayed bodies arrive completely."""
     head, _, rest = responses_to(port, request_bytes("GET", path)).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK")
     assert rest == body
 
 
 def test_a_response_without_a_body_is_sent(port: int) -> None:
-    """Also when more is asked on the same connection."""
+    """The response to HEAD is sent without a body when another request follows on the connection."""
     response = responses_to(port, request_bytes("HEAD", "/", last=False), request_bytes("GET", "/"))
     assert response.count(b"HTTP/1.1 200 OK") == 2
     assert response.endswith(b"\r\n\r\nbody")
@@ -138,14 +142,14 @@ def test_a_response_without_a_body_is_sent(port: int) -> None:
 
 
 def test_pipelined_requests_are_answered_in_order(port: int) -> None:
-    """Are answered in their order."""
+    """Each of 21 pipelined requests gets a response, and that of the last request comes last."""
     response = responses_to(port, request_bytes("GET", "/", last=False) * 20 + request_bytes("GET", "/large"))
     assert response.count(b"HTTP/1.1 200 OK") == 21
     assert response.endswith(LARGE)
 
 
 def test_a_head_does_not_wait_for_its_body(port: int) -> None:
-    """A client sees that something is coming."""
+    """The head of a response is sent before a delayed body."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(request_bytes("GET", "/slow"))
         first = connection.recv(65536)
@@ -154,7 +158,7 @@ def test_a_head_does_not_wait_for_its_body(port: int) -> None:
 
 
 def test_an_expect_header_is_answered_with_100_continue(port: int) -> None:
-    """And then its body is read."""
+    """A request with `Expect: 100-continue` gets 100 before its body is read."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(request_bytes("PUT", "/upload", "Content-Length: 5", "Expect: 100-continue"))
         assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -166,7 +170,7 @@ def test_an_expect_header_is_answered_with_100_continue(port: int) -> None:
 
 
 def test_a_small_excess_of_a_body_is_read_and_the_connection_reused(port: int) -> None:
-    """What was refused is dropped, and the connection can be used."""
+    """A small refused body is read and discarded, and the connection is used for the next request."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         for _ in range(3):
             connection.sendall(request_bytes("PUT", "/refused", f"Content-Length: {10 * SMALL}", last=False))
@@ -177,7 +181,7 @@ def test_a_small_excess_of_a_body_is_read_and_the_connection_reused(port: int) -
 
 
 def test_an_endless_body_closes_the_connection(port: int) -> None:
-    """A gigabyte that was refused is not read."""
+    """A refused body above the discard limit closes the connection."""
     sent = 0
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(request_bytes("PUT", "/refused", "Content-Length: 1000000000", last=False))

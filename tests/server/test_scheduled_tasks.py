@@ -1,4 +1,4 @@
-"""What the service does by itself while it runs."""
+"""Scheduled tasks of the service: repetition, leases, compaction and times of last use."""
 
 import math
 import time
@@ -33,14 +33,14 @@ from tests.hosting.repository_helpers import add_commit, make_repository, with_b
 
 
 async def until(done: list[str], count: int) -> None:
-    """Wait for so many things to be done."""
+    """Wait until a list has so many items."""
     with anyio.fail_after(10):
         while len(done) < count:  # noqa: ASYNC110  # it is filled by threads
             await anyio.sleep(0.01)
 
 
 def test_a_task_is_repeated_also_after_a_failure(settings: Settings, database: Database) -> None:
-    """A failure is logged, and the others go on."""
+    """A task that raises an exception runs again at its next time."""
     # As the service logs: without this, structlog draws every frame of a traceback, for seconds.
     logs.configure(level="warning")
     done: list[str] = []
@@ -59,7 +59,7 @@ def test_a_task_is_repeated_also_after_a_failure(settings: Settings, database: D
 
 
 def test_a_task_with_a_lease_runs_in_one_process(settings: Settings, database: Database) -> None:
-    """When it ends, another takes over."""
+    """A task with a lease runs in one process only, and in another one after the first has ended."""
     done: list[str] = []
 
     async def play() -> None:
@@ -97,7 +97,7 @@ def test_a_rare_task_is_not_repeated_by_the_next_process(settings: Settings, dat
 
 
 def test_the_last_use_of_tokens_is_recorded_at_shutdown(settings: Settings, database: Database) -> None:
-    """What the last seconds saw is not lost when the service ends."""
+    """Uses that no task has written yet are written when the service ends."""
     admin = accounts.find_user(database, "admin")
     token, _ = tokens.create_token(database, admin, "mine", ("all",))
 
@@ -112,7 +112,7 @@ def test_the_last_use_of_tokens_is_recorded_at_shutdown(settings: Settings, data
 
 
 def test_compaction_can_be_disabled(tmp_path: Path) -> None:
-    """By a setting."""
+    """The garbage collection is not scheduled if `gc_hours` is 0."""
     on, off = (App.open(Settings(data=tmp_path, gc_hours=hours)) for hours in (24, 0))
     assert "collect garbage" in {task.name for task in scheduled_tasks(on)}
     assert "collect garbage" not in {task.name for task in scheduled_tasks(off)}
@@ -121,7 +121,7 @@ def test_compaction_can_be_disabled(tmp_path: Path) -> None:
 
 
 def test_the_last_use_of_a_token_is_recorded_soon(clients: ServiceClients) -> None:
-    """For all tokens at once, and not while a request waits."""
+    """The last use of a token is kept in memory and written to the database by a scheduled task."""
     ada = clients.account("ada")
     token, _ = tokens.create_token(clients.database, ada, "t", ("all",), now=1)
     host = App.open(clients.service.settings)
@@ -133,7 +133,7 @@ def test_the_last_use_of_a_token_is_recorded_soon(clients: ServiceClients) -> No
 
 
 def test_the_last_use_of_ssh_keys_is_recorded_soon_and_at_shutdown(settings: Settings, database: Database) -> None:
-    """For all keys at once, not while somebody connects."""
+    """The last uses of all keys are written by a scheduled task, and those after it at shutdown."""
     admin = accounts.find_user(database, "admin")
     keys = [
         ssh_keys.create_key(database, admin, title="t", content=f"ssh-ed25519 {name}", fingerprint=name)
@@ -157,7 +157,7 @@ def test_the_last_use_of_ssh_keys_is_recorded_soon_and_at_shutdown(settings: Set
 
 
 def test_the_last_use_of_sessions_is_recorded_soon(clients: ServiceClients) -> None:
-    """A request notes one that was not seen for a while; the task writes them down together."""
+    """The last use of a session is kept in memory and written to the database by a scheduled task."""
     ada = clients.account("ada")
     token = sessions.start_session(clients.database, ada, days=1)
     host = App.open(clients.service.settings)
@@ -171,7 +171,7 @@ def test_the_last_use_of_sessions_is_recorded_soon(clients: ServiceClients) -> N
 
 
 def test_a_pushed_repository_gets_its_history_index(clients: ServiceClients, tmp_path: Path) -> None:
-    """One that is gone meanwhile does not hold up the others."""
+    """A pushed repository gets a commit graph after a cooldown, and a deleted one is skipped."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
     git = Git(tmp_path / "work")
@@ -205,7 +205,7 @@ def test_a_pushed_repository_gets_its_history_index(clients: ServiceClients, tmp
 def test_a_repository_with_many_packs_is_compacted_by_any_process(
     clients: ServiceClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the process that took the push; if that was killed, by the hourly task of another."""
+    """The task after a push leaves few packs alone, and the hourly task compacts what is over the limit."""
     ada = clients.account("ada")
     repository = with_branches(clients, make_repository(clients.database, ada))
     add_commit(clients.database, repository, "more")
@@ -226,7 +226,7 @@ def test_a_repository_with_many_packs_is_compacted_by_any_process(
 
 
 def test_objects_of_a_deleted_branch_are_collected_when_its_retention_ends(clients: ServiceClients) -> None:
-    """Not before: until then it can be restored."""
+    """The objects are kept until the retention ends, because the branch can be restored until then."""
     ada = clients.account("ada")
     repository = make_repository(clients.database, ada)
     commit = add_commit(clients.database, repository, "gone")

@@ -1,4 +1,4 @@
-"""Several worker processes, their deaths and their ends: real processes, real signals."""
+"""The supervisor of worker processes: restarts, signals and shutdown, with real processes."""
 
 import os
 import signal
@@ -15,24 +15,24 @@ import httpx
 import pytest
 
 from holdfast.server.supervisor import worker_count
-from tests.cli.test_serve import run_server, server_url
 from tests.conftest import wait_for
+from tests.server_process import run_server, server_url
 
 
 @pytest.fixture
 def three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask for three workers, and for the metrics."""
+    """Configure three workers and the password of the administrator."""
     monkeypatch.setenv("HOLDFAST_WORKERS", "3")
     monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "a-password-for-tests")
 
 
 def children(parent: int) -> set[int]:
-    """List the processes a process has started and not yet buried."""
+    """Return the child processes of a process, zombies included."""
     return {int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()}
 
 
 def is_zombie(pid: int) -> bool:
-    """Tell whether a process has ended and nobody has taken note."""
+    """Return whether a process has ended and its parent has not waited for it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
@@ -40,12 +40,12 @@ def is_zombie(pid: int) -> bool:
 
 
 def gone(pids: set[int]) -> bool:
-    """Tell whether none of some processes runs any more."""
+    """Return whether none of the processes is running."""
     return not any(Path(f"/proc/{pid}").exists() and not is_zombie(pid) for pid in pids)
 
 
 def answers(url: str) -> bool:
-    """Tell whether the service answers."""
+    """Return whether the service responds with 200."""
     try:
         return httpx.get(f"{url}/healthz").status_code == 200
     except httpx.HTTPError:
@@ -53,7 +53,7 @@ def answers(url: str) -> bool:
 
 
 def slow_request(url: str) -> Callable[[], bytes]:
-    """Send half a request; what is returned sends the rest and gives the answer."""
+    """Send half of a request; return a function that sends the rest and returns the response."""
     body = b"name=admin&password=a-password-for-tests"
     host = httpx.URL(url)
     connection = socket.create_connection((host.host, host.port or 80))
@@ -75,7 +75,7 @@ def slow_request(url: str) -> Callable[[], bytes]:
 
 @pytest.mark.long
 def test_a_worker_that_is_killed_is_replaced_and_requests_go_on(tmp_path: Path, three: None) -> None:
-    """No request fails but those the killed one had, and no zombie stays."""
+    """A killed worker is replaced, the service answers all requests afterwards, and no zombie is left."""
     with run_server(tmp_path / "data") as (process, banner):
         url = server_url(banner)
         wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
@@ -98,7 +98,7 @@ def test_a_worker_that_is_killed_is_replaced_and_requests_go_on(tmp_path: Path, 
 def test_a_request_in_flight_is_answered_before_the_end(
     tmp_path: Path, three: None, monkeypatch: pytest.MonkeyPatch, workers: int, number: signal.Signals
 ) -> None:
-    """Nobody new is let in meanwhile, there is no traceback, and no process is left."""
+    """A signal stops new connections, the pending request is answered, and no process is left."""
     monkeypatch.setenv("HOLDFAST_WORKERS", str(workers))
     with run_server(tmp_path / "data") as (process, banner):
         url = server_url(banner)
@@ -163,7 +163,7 @@ def test_a_clone_in_flight_is_finished_before_the_end(tmp_path: Path, three: Non
 def test_a_second_signal_ends_at_once(
     tmp_path: Path, three: None, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    """Even while a request is in flight."""
+    """The service ends even while a request is in flight."""
     monkeypatch.setenv("HOLDFAST_WORKERS", str(workers))
     with run_server(tmp_path / "data") as (process, banner):
         url = server_url(banner)
@@ -183,7 +183,7 @@ def test_a_second_signal_ends_at_once(
 
 @pytest.mark.long
 def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) -> None:
-    """At SIGHUP all are new in the end, and at no moment nobody answers."""
+    """SIGHUP replaces every worker, and the service responds all the time."""
     with run_server(tmp_path / "data") as (process, banner):
         url = server_url(banner)
         wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
@@ -198,7 +198,7 @@ def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) 
 
 @pytest.mark.long
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path, three: None) -> None:
-    """A kill of the parent leaves nobody on the port."""
+    """No worker is left when the parent is killed."""
     with run_server(tmp_path / "data") as (process, banner):
         wait_for(lambda: answers(server_url(banner)) and len(children(process.pid)) == 4)
         workers = children(process.pid)
@@ -209,7 +209,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path, three: None) ->
 
 @pytest.mark.long
 def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
-    """Whichever is asked for the metrics, it tells of all requests, also those of workers that are gone."""
+    """The metrics of any worker have the requests of all, also of workers that have ended."""
     with run_server(tmp_path / "data") as (process, banner):
         url = server_url(banner)
         wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
@@ -225,7 +225,7 @@ def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
 
 @pytest.mark.long
 def test_a_service_cleans_up_after_one_that_was_killed(tmp_path: Path, three: None) -> None:
-    """What workers counted in goes with the service, or with the next one."""
+    """The files of the metrics are deleted when the service ends, or when the next one starts."""
     data = tmp_path / "data"
     with run_server(data) as (process, banner):
         wait_for(lambda: answers(server_url(banner)))
@@ -259,7 +259,7 @@ except HoldfastError as error:
 
 
 def supervise(body: str) -> "subprocess.Popen[str]":
-    """Run a supervisor of two workers that do what the body says."""
+    """Run a supervisor of two workers with the given program text."""
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM.format(body=body)],
         stdout=subprocess.PIPE,
@@ -269,7 +269,7 @@ def supervise(body: str) -> "subprocess.Popen[str]":
 
 
 def test_the_service_ends_with_an_error_when_no_worker_can_start() -> None:
-    """It does not try for ever."""
+    """The supervisor stops trying to start workers."""
     with supervise("raise HoldfastError('no database')") as process:
         out, _ = process.communicate(timeout=20)
     assert out == "error: no worker can start; the log says why\n"
@@ -277,7 +277,7 @@ def test_the_service_ends_with_an_error_when_no_worker_can_start() -> None:
 
 @pytest.mark.long
 def test_workers_that_die_at_once_are_started_again_ever_more_slowly(tmp_path: Path) -> None:
-    """A worker that starts well and then dies does not keep a processor busy with being started."""
+    """Workers that exit right after their start are started again with growing delays."""
     log = tmp_path / "starts"
     body = f"on_started(); open({str(log)!r}, 'a').write('x'); os._exit(3)"
     with supervise(body) as process:
@@ -301,7 +301,7 @@ def started(log: Path) -> list[int]:
 
 
 def test_a_worker_that_ends_is_replaced(tmp_path: Path) -> None:
-    """And the other one is left alone."""
+    """A new worker replaces the one that was killed, and the other worker keeps running."""
     log = tmp_path / "starts"
     with supervise(WORKING.format(log=str(log))) as process:
         wait_for(lambda: len(started(log)) == 2, 60)
@@ -316,7 +316,7 @@ def test_a_worker_that_ends_is_replaced(tmp_path: Path) -> None:
 
 
 def test_every_worker_is_replaced_when_that_is_asked_for(tmp_path: Path) -> None:
-    """One after the other: there are never fewer than before."""
+    """Workers are replaced one after the other, so that there are never fewer than before."""
     log = tmp_path / "starts"
     with supervise(WORKING.format(log=str(log))) as process:
         wait_for(lambda: len(started(log)) == 2, 60)
@@ -336,7 +336,7 @@ def test_every_worker_is_replaced_when_that_is_asked_for(tmp_path: Path) -> None
 
 
 def test_a_second_signal_ends_workers_that_do_not_end(tmp_path: Path) -> None:
-    """The first one waits for them."""
+    """The first signal waits for workers, and the second kills them."""
     log = tmp_path / "starts"
     body = WORKING.format(log=str(log)).replace("lambda *_: os._exit(0)", "signal.SIG_IGN")
     with supervise(body) as process:
@@ -352,7 +352,7 @@ def test_a_second_signal_ends_workers_that_do_not_end(tmp_path: Path) -> None:
 
 
 def test_workers_detect_the_end_of_their_parent(tmp_path: Path) -> None:
-    """The pipe they are given closes with it."""
+    """The pipe that workers are given closes when the parent is killed."""
     log = tmp_path / "starts"
     with supervise(WORKING.format(log=str(log))) as process:
         wait_for(lambda: len(started(log)) == 2, 60)
@@ -362,6 +362,6 @@ def test_workers_detect_the_end_of_their_parent(tmp_path: Path) -> None:
 
 
 def test_the_number_of_workers_follows_the_setting() -> None:
-    """One for each processor unless a number is given."""
+    """There is one worker for each processor unless a number is given."""
     assert worker_count(0) == len(os.sched_getaffinity(0))
     assert worker_count(7) == 7

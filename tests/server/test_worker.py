@@ -1,4 +1,4 @@
-"""One process that answers requests, and how it is set up."""
+"""A worker process: readiness, shutdown and trusted proxies."""
 
 import threading
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.conftest import wait_for
 
 
 def test_a_worker_reports_when_it_is_ready_and_ends_on_request(settings: Settings, database: Database) -> None:
-    """No signal has ended it then."""
+    """A worker calls its callback when it can serve requests, and ends without a signal."""
     started = threading.Event()
     worker = new_worker(settings, (), started.set)
     assert worker.config.timeout_graceful_shutdown == GRACE_SECONDS
@@ -33,7 +33,7 @@ def test_a_worker_reports_when_it_is_ready_and_ends_on_request(settings: Setting
 
 @pytest.mark.parametrize(("trusted", "seen"), [("127.0.0.1", "https"), ("192.0.2.0/24", "http")])
 def test_only_a_trusted_proxy_sets_the_address_and_scheme(prepared_folder: Path, trusted: str, seen: str) -> None:
-    """The scheme it names appears in the addresses of an answer, or is passed over."""
+    """URLs in a response have the forwarded scheme only if the proxy is trusted."""
     worker = new_worker(Settings(data=prepared_folder, trusted_proxies=trusted), ())
     with listen("127.0.0.1", 0) as server:
         port = server.getsockname()[1]

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.services import repositories
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store import accounts, sessions
 from holdfast.hosting.store.encryption import INSTANCE_FILE
 from holdfast.hosting.store.migrate import upgrade
 from holdfast.settings import Settings
@@ -25,7 +25,7 @@ def write_old_database(data: Settings) -> None:
 
 
 def test_migrate_says_what_it_did(run: Run, data: Settings) -> None:
-    """The second time there is nothing to do."""
+    """`migrate` prints the new revision, and the second time that nothing had to be done."""
     write_old_database(data)
     assert "migrated to revision" in run("admin", "migrate").out
     assert "already at revision" in run("admin", "migrate").out
@@ -38,7 +38,7 @@ def execute(data: Settings, statement: str) -> None:
 
 
 def test_the_doctor_tells_heals_and_says_so_by_its_exit_status(run: Run, ada: Settings) -> None:
-    """0 when all is well or was healed, 1 when something is left."""
+    """The exit status is 0 if there is no problem or all were fixed, and 1 if one is left."""
     run("admin", "repo", "create", "ada/one")
     assert (run("admin", "doctor", "--deep").status, run("admin", "doctor").out) == (0, "No problems found.\n")
     execute(ada, "UPDATE repositories SET branch_count = 9")
@@ -74,7 +74,7 @@ def test_the_doctor_tells_heals_and_says_so_by_its_exit_status(run: Run, ada: Se
     ],
 )
 def test_nothing_is_made_where_nothing_is(run: Run, tmp_path: Path, arguments: str) -> None:
-    """A misspelt folder is not filled with an empty database; the line names it, and how to name another."""
+    """A data folder without data is an error that names it, and nothing is created."""
     data = tmp_path / "nothing"
     result = run("admin", *arguments.format(tmp_path).split(), "--data", str(data))
     assert (result.status, result.err.count("\n")) == (1, 1)
@@ -87,13 +87,13 @@ def test_nothing_is_made_where_nothing_is(run: Run, tmp_path: Path, arguments: s
 
 
 def test_a_folder_is_named_on_the_command_line(run: Run, ada: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which counts more than the environment."""
+    """`--data` takes precedence over HOLDFAST_DATA."""
     monkeypatch.setenv("HOLDFAST_DATA", str(ada.data.with_name("nothing")))
     assert "ada" in run("admin", "user", "list", "--data", str(ada.data)).out
 
 
 def test_the_wrong_folder_is_refused_until_it_is_adopted(run: Run, ada: Settings) -> None:
-    """Commands that change something are; the doctor tells."""
+    """Without its instance file a data folder is refused for changes until `instance --adopt`."""
     run("admin", "repo", "create", "ada/one")
     assert run("admin", "instance").status == 0
     (ada.data / INSTANCE_FILE).unlink()
@@ -107,7 +107,7 @@ def test_the_wrong_folder_is_refused_until_it_is_adopted(run: Run, ada: Settings
 
 
 def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None:
-    """It only looks, unless it is told to heal."""
+    """`doctor` reports a pending migration, and `doctor --fix` runs it."""
     write_old_database(data)
     assert [item["id"] for item in json.loads(run("admin", "doctor", "--json").out)] == ["migrations"]
     assert run("admin", "doctor", "--fix").status == 0
@@ -115,18 +115,22 @@ def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None
 
 
 def test_repositories_are_packed_and_what_has_run_out_is_removed(run: Run, ada: Settings) -> None:
-    """For people and for programs; with --needed only those that need it."""
+    """`gc` reports as text and as JSON, and with `--needed` packs only repositories that need it."""
     with closing(App.open(ada)) as app:
         owner = accounts.find_user(app.database, "ada")
         repositories.create(app, owner, owner, repositories.NewRepository(name="one"), {"README.md": b"# One\n"})
-    assert "1 repositories packed." in run("admin", "gc").out
+        sessions.start_session(app.database, owner, days=1, now=1_000_000)
+    assert run("admin", "gc").out.splitlines() == [
+        "1 repository packed.",
+        "1 session, 0 failed logins, 0 LFS objects and 0 incomplete uploads removed.",
+    ]
     data = json.loads(run("admin", "gc", "--json").out)
     assert (data["packed"], data["busy"], data["failed"], data["removed_sessions"]) == ([1], [], [], 0)
     assert json.loads(run("admin", "gc", "--needed", "--json").out)["packed"] == []
 
 
 def test_the_host_keys_of_ssh_are_shown(run: Run, data: Settings) -> None:
-    """By their fingerprints, the same each time; a public key is in the JSON output."""
+    """The fingerprints are shown as text and JSON, and private keys are not."""
     del data
     listed = json.loads(run("admin", "ssh-host-keys", "--json").out)
     assert [key["public_key"].split()[0] for key in listed] == [key["algorithm"] for key in listed]
@@ -136,7 +140,7 @@ def test_the_host_keys_of_ssh_are_shown(run: Run, data: Settings) -> None:
 
 
 def test_before_an_upgrade_the_doctor_looks_only(run: Run, data: Settings) -> None:
-    """An old database stays old, a newer one is refused in words, and other options make no sense with it."""
+    """`--before-upgrade` accepts an old database, reports a newer one, and excludes `--fix`."""
     write_old_database(data)
     assert (run("admin", "doctor", "--before-upgrade").status, run("admin", "doctor").status) == (0, 1)
     execute(data, "UPDATE alembic_version SET version_num = '9999'")

@@ -7,7 +7,7 @@ from tests.cli.conftest import Run
 
 
 def test_an_organization_is_made_listed_and_removed(run: Run, ada: Settings) -> None:
-    """With its first owner."""
+    """An organization is created with its first owner, listed, and deleted in any spelling of case."""
     result = run("admin", "org", "create", "acme", "--owner", "ada", "--visibility", "private")
     assert result.out == "Organization acme created. Its owner is ada.\n"
     (listed,) = json.loads(run("admin", "org", "list", "--json").out)
@@ -18,7 +18,7 @@ def test_an_organization_is_made_listed_and_removed(run: Run, ada: Settings) -> 
 
 
 def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
-    """Names that are taken, owners that are not there, organizations that still own something."""
+    """Taken names, missing owners and organizations that own repositories are errors in one line."""
     run("admin", "org", "create", "acme", "--owner", "ada")
     run("admin", "repo", "create", "acme/one")
     for arguments in (

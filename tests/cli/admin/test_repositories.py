@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 
 
 def test_a_repository_is_made_moved_and_removed(run: Run, ada: Settings) -> None:
-    """The copy of it on this machine stays where it is until it is removed."""
+    """Renaming and transferring a repository keep its folder, and deleting it removes the folder."""
     run("admin", "org", "create", "acme", "--owner", "ada")
     assert run("admin", "repo", "create", "ada/one", "--private", "--default-branch", "trunk").status == 0
     (listed,) = json.loads(run("admin", "repo", "list", "--json").out)
@@ -33,7 +33,7 @@ def test_a_repository_is_made_moved_and_removed(run: Run, ada: Settings) -> None
 
 
 def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
-    """Names that are taken or cannot be, owners and repositories that are not there."""
+    """Taken or invalid names and missing owners and repositories are errors in one line."""
     run("admin", "repo", "create", "ada/one")
     for arguments in (
         ("create", "ada/ONE"),
@@ -52,7 +52,7 @@ def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
 
 
 def test_the_ref_log_is_shown_and_a_branch_restored(run: Run, ada: Settings) -> None:
-    """As a table and as JSON; the version of the entry that deleted a branch brings it back."""
+    """The ref log is a table or JSON, and the version of a deletion restores the branch."""
     with closing(App.open(ada)) as app:
         owner = accounts.find_user(app.database, "ada")
         repository = repositories.create(app, owner, owner, repositories.NewRepository(name="one"), {"a": b"a"})

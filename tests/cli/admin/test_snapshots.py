@@ -12,16 +12,16 @@ from tests.cli.conftest import Run
 def test_a_service_is_backed_up_and_restored(
     run: Run, ada: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With one command each."""
+    """`admin backup` and `admin restore` copy a service to a new data folder without problems."""
     run("admin", "repo", "create", "ada/one")
     result = run("admin", "backup", str(tmp_path / "backup.tar.gz"))
     assert (result.status, result.err) == (0, "")
-    assert "1 repositories" in result.out
+    assert "1 repository," in result.out
     data = json.loads(run("admin", "backup", str(tmp_path / "another.tar"), "--json").out)
     assert (data["tables"]["users"], data["repositories"]) == (1, 1)
     result = run("admin", "restore", str(tmp_path / "backup.tar.gz"), "--data", str(tmp_path / "new"))
     assert (result.status, result.err) == (0, "")
-    assert "1 repositories" in result.out
+    assert "1 repository," in result.out
     monkeypatch.setenv("HOLDFAST_DATA", str(tmp_path / "new"))
     assert run("admin", "doctor", "--deep").out == "No problems found.\n"
     (listed,) = json.loads(run("admin", "repo", "list", "--json").out)
@@ -29,7 +29,7 @@ def test_a_service_is_backed_up_and_restored(
 
 
 def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings, tmp_path: Path) -> None:
-    """Exit status 1 for what is in the way, 3 for a file that is damaged."""
+    """The exit status is 1 for a missing file or an existing target, and 3 for a damaged file."""
     backup = tmp_path / "backup.tar"
     run("admin", "backup", str(backup))
     assert run("admin", "backup", str(backup)).status == 1

@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 
 
 def test_a_token_is_printed_once_and_works(run: Run, ada: Settings) -> None:
-    """The list shows its end only."""
+    """A new token is printed and valid, and the list shows only its last eight characters."""
     value = run(
         "admin", "token", "create", "ada", "ci", "--scope", "read:user", "--scope", "write:issue"
     ).out.strip()
@@ -31,13 +31,13 @@ def test_a_token_is_printed_once_and_works(run: Run, ada: Settings) -> None:
 
 
 def test_programs_get_a_token_as_json(run: Run, ada: Settings) -> None:
-    """With everything they need."""
+    """The JSON of a new token has its name, its scopes and its value."""
     data = json.loads(run("admin", "token", "create", "ada", "ci", "--json").out)
     assert (data["name"], data["scopes"], len(data["value"])) == ("ci", ["all"], 40)
 
 
 def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
-    """A name twice, a scope nobody knows, a user or token that is not there."""
+    """A duplicate name, an unknown scope, and a missing user or token are errors in one line."""
     run("admin", "token", "create", "ada", "ci")
     for arguments in (
         ("create", "ada", "ci"),
@@ -51,7 +51,7 @@ def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
 
 
 def test_a_token_may_be_good_for_some_days(run: Run, ada: Settings) -> None:
-    """Then it expires; the list says when."""
+    """`--days` sets the expiry, which the list shows."""
     data = json.loads(run("admin", "token", "create", "ada", "ci", "--days", "30", "--json").out)
     assert 29.9 < (data["expires_at"] - time.time()) / 86_400 <= 30
     run("admin", "token", "create", "ada", "other")

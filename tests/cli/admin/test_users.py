@@ -17,7 +17,7 @@ from tests.hosting.two_factor_helpers import give_second_factor
 
 
 def test_a_user_can_be_made_with_a_password_from_a_pipe(spawn: Run, data: Settings) -> None:
-    """The password is never on the command line."""
+    """`--password-stdin` reads the password, so it is not on the command line."""
     arguments = ("admin", "user", "create", "ada", "--full-name", "Ada", "--admin", "--password-stdin")
     result = spawn(*arguments, data=b"long enough\n")
     assert (result.status, result.out) == (0, "User ada created.\n")
@@ -28,7 +28,7 @@ def test_a_user_can_be_made_with_a_password_from_a_pipe(spawn: Run, data: Settin
 
 
 def test_a_random_password_is_printed_and_works(run: Run, data: Settings) -> None:
-    """For making users from scripts."""
+    """`--random-password` prints a working password, and changing it revokes the user's tokens."""
     run("admin", "user", "create", "ada", "--random-password")
     token = Secret(run("admin", "token", "create", "ada", "ci").out.strip())
     result = run("admin", "user", "password", "ada", "--random-password")
@@ -40,7 +40,7 @@ def test_a_random_password_is_printed_and_works(run: Run, data: Settings) -> Non
 
 
 def test_what_cannot_be_done_is_answered_with_no(run: Run, data: Settings) -> None:
-    """Exit status 1 and one line."""
+    """A taken or invalid name and an unknown user have exit status 1 and one line of error."""
     run("admin", "user", "create", "ada", "--random-password")
     for arguments in (["create", "ADA"], ["create", "a/b"], ["password", "nobody"]):
         result = run("admin", "user", *arguments, "--random-password")
@@ -49,7 +49,7 @@ def test_what_cannot_be_done_is_answered_with_no(run: Run, data: Settings) -> No
 
 
 def test_users_are_listed(run: Run, data: Settings) -> None:
-    """For people and for programs."""
+    """Users are listed as text and as JSON, without their passwords."""
     run("admin", "user", "create", "ada", "--random-password")
     assert "ada" in run("admin", "user", "list").out
     (ada,) = json.loads(run("admin", "user", "list", "--json").out)
@@ -58,7 +58,7 @@ def test_users_are_listed(run: Run, data: Settings) -> None:
 
 
 def test_a_user_can_be_renamed_and_removed(run: Run, ada: Settings) -> None:
-    """The old name is free again; a name that is taken is refused."""
+    """A taken name is refused, and the commands print what they did."""
     run("admin", "user", "create", "bob", "--random-password")
     assert run("admin", "user", "rename", "ada", "BOB").status == 1
     assert run("admin", "user", "rename", "ada", "countess").out == "User ada renamed to countess.\n"
@@ -67,7 +67,7 @@ def test_a_user_can_be_renamed_and_removed(run: Run, ada: Settings) -> None:
 
 
 def test_somebody_who_owns_something_is_removed_only_with_all_of_it(run: Run, ada: Settings) -> None:
-    """Its folder goes too."""
+    """A user with repositories is deleted only with `--purge`, which removes their folders too."""
     run("admin", "repo", "create", "ada/one")
     assert run("admin", "user", "delete", "ada").status == 1
     result = run("admin", "user", "delete", "ada", "--purge")
@@ -76,14 +76,14 @@ def test_somebody_who_owns_something_is_removed_only_with_all_of_it(run: Run, ad
 
 
 def test_an_e_mail_address_belongs_to_one_user(run: Run, ada: Settings) -> None:
-    """And must be one."""
+    """An address that is invalid or belongs to another user is refused."""
     for address in ("ada@example.org", "no address"):
         result = run("admin", "user", "create", "bob", "--random-password", "--email", address)
         assert (result.status, result.err.count("\n")) == (1, 1)
 
 
 def test_a_broken_database_is_unreadable_input(run: Run, data: Settings) -> None:
-    """Exit status 3, and the file is left alone."""
+    """A file that is no database has exit status 3."""
     (data.data / "holdfast.sqlite3").write_bytes(b"no database" * 1000)
     result = run("admin", "user", "list")
     assert result.status == 3
@@ -92,7 +92,7 @@ def test_a_broken_database_is_unreadable_input(run: Run, data: Settings) -> None
 
 @pytest.mark.parametrize("arguments", ["password ada", "create bob"])
 def test_an_input_that_ends_gives_no_password(spawn: Run, ada: Settings, arguments: str) -> None:
-    """It is wrong usage, said in a line without a traceback, and nothing changes."""
+    """An empty input is wrong usage without a traceback, and no user is changed."""
     before = users_in(ada)
     result = spawn("admin", "user", *arguments.split(), data=b"")
     assert result.status == 2
@@ -104,7 +104,7 @@ def test_an_input_that_ends_gives_no_password(spawn: Run, ada: Settings, argumen
 
 
 def test_a_pipe_that_ends_gives_no_password(run: Run, ada: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is wrong usage, too, and nothing changes."""
+    """An empty `--password-stdin` is wrong usage without a traceback, and no user is changed."""
     before = users_in(ada)
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     result = run("admin", "user", "password", "ada", "--password-stdin")
@@ -123,7 +123,7 @@ def users_in(settings: Settings) -> list[tuple[str, int]]:
 
 
 def test_two_factor_authentication_is_disabled_for_a_user(run: Run, ada: Settings) -> None:
-    """Who has lost it; where there is none, nothing is done."""
+    """Two-factor authentication of a user with a passkey is disabled, and a second try is an error."""
     with open_database(ada) as database:
         give_second_factor(ada, accounts.find_user(database, "ada"))
         give_passkey(ada, accounts.find_user(database, "ada"), ROOT)

@@ -1,4 +1,4 @@
-"""An archive to run commands on."""
+"""The fixture of an archive for the commands."""
 
 from pathlib import Path
 

@@ -33,7 +33,7 @@ def db_path(tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> str
 
 
 def test_an_archive_is_encrypted_changed_and_decrypted(run: Run, db_path: str, tmp_path: Path) -> None:
-    """Each says what the archive is now."""
+    """Each command prints the new state of the archive, and one that does not apply is refused."""
     passphrase = ("--passphrase-file", str(tmp_path / "one"))
     other = ("--passphrase-file", str(tmp_path / "other"))
     result = run("archive", "encrypt", db_path, *passphrase)
@@ -59,7 +59,7 @@ def test_an_archive_is_encrypted_changed_and_decrypted(run: Run, db_path: str, t
 def test_a_new_passphrase_is_not_that_of_the_environment(
     run: Run, db_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which is the one the archive has: it would be changed to itself."""
+    """The environment variable has the current passphrase and is not used as the new one."""
     run("archive", "encrypt", db_path, "--passphrase-file", str(tmp_path / "one"))
     monkeypatch.setenv(VARIABLE, PASSPHRASE)
     refused = run("archive", "passphrase", db_path)
@@ -70,7 +70,7 @@ def test_a_new_passphrase_is_not_that_of_the_environment(
 
 
 def test_damaged_files_are_counted(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The archive is decrypted without them, and the status says that something is missing."""
+    """The archive is decrypted without damaged files, which are counted, and the exit status is 1."""
     archive_path = tmp_path / "kept" / "a.db"
     backup.keep(write_phone_folder(tmp_path), archive_path, KEYS)
     backup.encrypt_archive(archive_path, PASSPHRASE)
@@ -84,7 +84,7 @@ def test_damaged_files_are_counted(run: Run, tmp_path: Path, monkeypatch: pytest
 
 
 def test_what_cannot_be_encrypted_is_refused(run: Run, db_path: str, tmp_path: Path) -> None:
-    """Without a passphrase, with a short one, and what is no archive; the archive stays as it is."""
+    """A missing or short passphrase and a missing archive are refused, and the archive stays unchanged."""
     before = Path(db_path).read_bytes()
     assert run("archive", "encrypt", db_path).status == ExitCode.USAGE
     (tmp_path / "short").write_text("short")
@@ -100,7 +100,7 @@ def test_what_cannot_be_encrypted_is_refused(run: Run, db_path: str, tmp_path: P
 def test_the_passphrase_is_remembered_and_forgotten(
     run: Run, db_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A change of it changes what is stored; a wrong one is not stored."""
+    """A stored passphrase is updated when it is changed, and a wrong one is not stored."""
     stored: dict[tuple[str, str], str] = {}
 
     class Keyring:
@@ -125,7 +125,7 @@ def test_the_passphrase_is_remembered_and_forgotten(
 
 
 def test_a_folder_is_kept_in_an_encrypted_archive(run: Run, source: str, db_path: str, tmp_path: Path) -> None:
-    """`keep --encrypt` makes it, and needs the passphrase from then on."""
+    """`keep --encrypt` creates an encrypted archive, which needs the passphrase afterwards."""
     target = tmp_path / "kept" / "chats.db"
     arguments = ("keep", source, "--archive", str(target), "--passphrase-file", str(tmp_path / "one"))
     assert run(*arguments, "--encrypt").status in {ExitCode.FINE, ExitCode.NO}

@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 
 @pytest.mark.parametrize("form", ["html", "csv"])
 def test_an_export_says_what_it_did(run: Run, chats_db: str, tmp_path: Path, form: str) -> None:
-    """In one line, and the second time that nothing had to be written."""
+    """The summary is one line, and a second export writes no file."""
     target = str(tmp_path / "out")
     first = run("archive", "export", chats_db, target, "--to", form)
     assert first.status == 0
@@ -24,14 +24,14 @@ def test_an_export_says_what_it_did(run: Run, chats_db: str, tmp_path: Path, for
 
 
 def test_attachments_that_were_not_copied_are_mentioned(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """With what brings them, unless they are not wanted."""
+    """A note names `archive import --media`, unless `--no-media` is given."""
     result = run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json")
     assert "archive import --media" in result.err
     assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json", "--no-media").err == ""
 
 
 def test_chats_and_dates_are_chosen(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """By name or number, and the end of a date is included."""
+    """Chats are selected by number and messages by date, and the day of `--until` is included."""
     chats = json.loads(run("archive", "chats", chats_db, "--json").out)
     two = [str(chat["id"]) for chat in chats[:2]]
     target = tmp_path / "out"
@@ -48,7 +48,7 @@ def test_chats_and_dates_are_chosen(run: Run, chats_db: str, tmp_path: Path) -> 
 
 
 def test_wrong_options_are_refused_in_one_line(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """And nothing is written."""
+    """Wrong options have an exit status and one line of error, and nothing is written."""
     target = tmp_path / "out"
     for arguments, status in (
         (("--to", "pdf"), 2),
@@ -72,7 +72,7 @@ def test_wrong_options_are_refused_in_one_line(run: Run, chats_db: str, tmp_path
 
 
 def test_one_chat_is_one_file(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """A new one, which its owner alone can read; one that is there is left alone."""
+    """`--single-file` writes a new private file with all messages, and an existing one is refused."""
     chat = json.loads(run("archive", "chats", chats_db, "--json").out)[0]
     target = tmp_path / "chat.html"
     arguments = ("archive", "export", chats_db, str(target), "--single-file", "--chat", str(chat["id"]))
@@ -86,7 +86,7 @@ def test_one_chat_is_one_file(run: Run, chats_db: str, tmp_path: Path) -> None:
 
 
 def test_other_folders_are_left_alone(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """One with other files, one with another export, and one that cannot be written."""
+    """A folder with other files, one with another export, and a file as target are refused."""
     (tmp_path / "letter.txt").write_text("keep me")
     result = run("archive", "export", chats_db, str(tmp_path), "--to", "csv")
     assert (result.status, len(result.err.splitlines())) == (1, 1)
@@ -100,27 +100,27 @@ def test_other_folders_are_left_alone(run: Run, chats_db: str, tmp_path: Path) -
 
 
 def test_a_zone_is_named(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """Times of Markdown and HTML are told in it."""
+    """The index of a Markdown export names the zone of its times."""
     arguments = ("--to", "markdown", "--zone", "Asia/Tokyo")
     assert run("archive", "export", chats_db, str(tmp_path / "out"), *arguments).status == 0
     assert "Asia/Tokyo" in (tmp_path / "out" / "index.md").read_text()
 
 
 def test_plain_csv_is_for_programs(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """It begins with the first column."""
+    """With `--plain` a CSV file has no byte order mark."""
     assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "csv", "--plain").status == 0
     assert (tmp_path / "out" / "people.csv").read_bytes().startswith(b"id,")
 
 
 def test_only_the_owner_can_read_an_export(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """It is as private as the archive."""
+    """No file or folder of an export is readable by others."""
     assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json").status == 0
     for path in ((tmp_path / "out"), *(tmp_path / "out").rglob("*")):
         assert os.stat(path).st_mode & 0o077 == 0  # noqa: PTH116  # of the file itself
 
 
 def test_the_export_of_another_account_stays(run: Run, source: str, tmp_path: Path) -> None:
-    """Its files stay, also those of a run that was interrupted; the same account may be exported again."""
+    """The export of another account is refused and kept, also one of an interrupted run."""
     out, other = tmp_path / "out", tmp_path / "other.binproto"
     chats_db = make_archive(run, tmp_path / "chats.db", source)
     assert run("backup", "sample", str(other), "--messages", "20", "--seed", "9").status == 0
@@ -148,7 +148,7 @@ def make_archive(run: Run, path: Path, *sources: str) -> str:
 
 
 def test_an_archive_that_grew_is_exported_again(run: Run, source: str, tmp_path: Path) -> None:
-    """With one more account it still has all that was exported; with one less it has not."""
+    """An archive with one more account updates an export, and one with an account less is refused."""
     other = tmp_path / "other.binproto"
     chats_db = make_archive(run, tmp_path / "chats.db", source)
     assert run("backup", "sample", str(other), "--messages", "20", "--seed", "9").status == 0

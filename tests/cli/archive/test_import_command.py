@@ -9,7 +9,7 @@ from tests.cli.conftest import Run
 
 
 def test_an_import_says_what_it_did(run: Run, source: str, tmp_path: Path) -> None:
-    """And the second time that there was nothing to do."""
+    """An import prints the count of new messages, and a second one that nothing changed."""
     path = str(tmp_path / "a.db")
     assert "60 messages, 60 new" in run("archive", "import", path, source).out
     second = run("archive", "import", path, source)
@@ -18,13 +18,13 @@ def test_an_import_says_what_it_did(run: Run, source: str, tmp_path: Path) -> No
 
 
 def test_several_at_once_as_json(run: Run, source: str, tmp_path: Path) -> None:
-    """One answer for each."""
+    """The JSON has one result for each imported backup."""
     result = run("archive", "import", str(tmp_path / "a.db"), source, source, "--json")
     assert [imported["known"] for imported in json.loads(result.out)] == [False, True]
 
 
 def test_what_cannot_be_imported_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:
-    """A file that is no backup, one that is not there, an archive that is none."""
+    """A file that is no backup, a missing file and a file that is no archive are errors in one line."""
     other = tmp_path / "notes.txt"
     other.write_text("not a backup")
     for arguments in (("a.db", str(other)), ("a.db", "missing"), ("notes.txt", str(other))):
@@ -34,14 +34,14 @@ def test_what_cannot_be_imported_is_refused_in_one_line(run: Run, tmp_path: Path
 
 
 def test_attachments_of_a_plain_stream_cannot_be_copied(run: Run, source: str, tmp_path: Path) -> None:
-    """The messages are in the archive all the same."""
+    """`--media` of a plain stream has exit status 3, and the messages are imported."""
     path = str(tmp_path / "a.db")
     assert run("archive", "import", "--media", path, source).status == 3
     assert "60" in run("archive", "info", path).out
 
 
 def test_of_several_snapshots_it_says_which_it_took(run: Run, tmp_path: Path) -> None:
-    """And which command takes them all."""
+    """A note says that there is an earlier snapshot and that `holdfast keep` imports all of them."""
     folder = write_phone_folder(tmp_path)
     (tmp_path / "key").write_text(KEY_FILE)
     arguments = ("archive", "import", str(tmp_path / "a.db"), str(folder), "--key-file", str(tmp_path / "key"))

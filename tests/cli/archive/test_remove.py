@@ -19,7 +19,7 @@ def writable_db(tmp_path: Path) -> str:
 
 
 def test_a_dry_run_shows_what_the_removal_does(run: Run, writable_db: str) -> None:
-    """The numbers are the same, and only the second changes the file."""
+    """A dry run has the same numbers as the removal and does not change the file."""
     chat = json.loads(run("archive", "chats", writable_db, "--json").out)[0]
     before = Path(writable_db).read_bytes()
     arguments = ("archive", "remove", writable_db, "--chat", str(chat["id"]))
@@ -33,7 +33,7 @@ def test_a_dry_run_shows_what_the_removal_does(run: Run, writable_db: str) -> No
 
 
 def test_people_and_imports_go_by_their_names_and_numbers(run: Run, writable_db: str) -> None:
-    """A part of a name is not enough to remove somebody."""
+    """A person is removed by the whole name, not by a part of it, and an import by its number."""
     people = json.loads(run("archive", "people", writable_db, "--json").out)
     person = next(row for row in people if row["kind"] == "contact" and row["messages"])
     result = run("archive", "remove", writable_db, "--person", person["name"][:-1], "--yes")
@@ -47,7 +47,7 @@ def test_people_and_imports_go_by_their_names_and_numbers(run: Run, writable_db:
 
 
 def test_without_a_terminal_it_wants_to_be_told(run: Run, writable_db: str) -> None:
-    """Nobody is there to confirm."""
+    """Without a terminal `remove` needs `--yes`, and changes nothing otherwise."""
     before = Path(writable_db).read_bytes()
     result = run("archive", "remove", writable_db, "--import", "1")
     assert result.status == ExitCode.USAGE
@@ -57,7 +57,7 @@ def test_without_a_terminal_it_wants_to_be_told(run: Run, writable_db: str) -> N
 
 
 def test_no_archive_is_made(run: Run, tmp_path: Path) -> None:
-    """Removing from what is not there is an error."""
+    """Removing from a missing archive is an error, and none is created."""
     result = run("archive", "remove", str(tmp_path / "none.db"), "--import", "1", "--yes")
     assert result.status != ExitCode.FINE
     assert not (tmp_path / "none.db").exists()
@@ -65,7 +65,7 @@ def test_no_archive_is_made(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_somebody_who_is_writing_is_waited_for_in_words(run: Run, writable_db: str) -> None:
-    """Not with a traceback."""
+    """If another process has locked the database, the error says so and is not an internal error."""
     other = sqlite3.connect(writable_db, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:

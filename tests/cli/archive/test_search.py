@@ -6,7 +6,7 @@ from tests.cli.conftest import Run
 
 
 def test_hits_are_shown_with_context(run: Run, chats_db: str) -> None:
-    """And as JSON."""
+    """A search shows hits with context as text and as JSON."""
     assert run("archive", "search", chats_db, "the", "-C", "1").status == 0
     hits = json.loads(run("archive", "search", chats_db, "the", "--json", "-C", "1", "--by", "rank").out)
     assert hits["hits"][0]["message"]["text"]
@@ -14,7 +14,7 @@ def test_hits_are_shown_with_context(run: Run, chats_db: str) -> None:
 
 
 def test_all_filters_can_be_given_as_options(run: Run, chats_db: str) -> None:
-    """As well as in the query."""
+    """The filters of a query are accepted as options too, and `--direction` limits the hits."""
     options = ("--from", "me", "--direction", "outgoing", "--kind", "message")
     dates = ("--since", "2000", "--until", "2100")
     hits = json.loads(run("archive", "search", chats_db, "the", *options, *dates, "--json").out)
@@ -25,21 +25,24 @@ def test_all_filters_can_be_given_as_options(run: Run, chats_db: str) -> None:
 
 
 def test_the_next_page_is_named(run: Run, chats_db: str) -> None:
-    """And begins where the last one ended."""
-    first = run("archive", "search", chats_db, "the", "-n", "2")
-    below = first.err.split("--below ")[1].split()[0]
-    second = run("archive", "search", chats_db, "the", "-n", "2", "--below", below)
-    assert second.status == 0
-    assert second.out != first.out
+    """The first page prints the `--below` of the next page, which has other hits."""
+    below = run("archive", "search", chats_db, "the", "-n", "2").err.split("--below ")[1].split()[0]
+    command = ("archive", "search", chats_db, "the", "--json")
+    four, first, second = (
+        [hit["message"]["id"] for hit in json.loads(run(*command, *options).out)["hits"]]
+        for options in (("-n", "4"), ("-n", "2"), ("-n", "2", "--below", below))
+    )
+    assert len(set(four)) == 4
+    assert first + second == four
 
 
 def test_nothing_found_is_a_no(run: Run, chats_db: str) -> None:
-    """For scripts."""
+    """A search without a hit has exit status 1."""
     assert run("archive", "search", chats_db, "xylophonist").status == 1
 
 
 def test_hostile_queries_are_one_line(run: Run, chats_db: str) -> None:
-    """Never a traceback."""
+    """An invalid query is an error in one line, without control characters."""
     for query in ('"', "***", "since:x", "kind:[red]x"):
         result = run("archive", "search", chats_db, query)
         assert result.status == 2
@@ -50,7 +53,7 @@ def test_hostile_queries_are_one_line(run: Run, chats_db: str) -> None:
 
 
 def test_words_find_what_begins_so_unless_whole_ones_are_wanted(run: Run, chats_db: str) -> None:
-    """As in the HTML export; a phrase and an unwanted word stay whole."""
+    """A word finds all words with that prefix, but a phrase and an excluded word match whole words only."""
 
     def found(*arguments: str) -> set[int]:
         result = run("archive", "search", chats_db, "--json", "-n", "500", *arguments)
@@ -65,7 +68,7 @@ def test_words_find_what_begins_so_unless_whole_ones_are_wanted(run: Run, chats_
 
 
 def test_times_are_in_the_zone_that_is_asked_for(run: Run, chats_db: str) -> None:
-    """Each says which it is."""
+    """Times are shown in the zone of `--zone` with its name."""
     utc = run("archive", "search", chats_db, "dinner", "-n", "1", "--zone", "UTC").out.splitlines()[0]
     tokyo = run("archive", "search", chats_db, "dinner", "-n", "1", "--zone", "Asia/Tokyo").out.splitlines()[0]
     assert " UTC " in utc

@@ -1,4 +1,4 @@
-"""`holdfast archive serve`, as a process of its own."""
+"""`holdfast archive serve`, run as a separate process."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from tests.cli.conftest import Run
 
 
 def test_the_printed_address_opens_the_archive_once_and_ctrl_c_ends_it(chats_db: str) -> None:
-    """On loopback, without a traceback, and the token is in no output but that one line."""
+    """The link works once and on loopback only, and Ctrl-C ends the service without a traceback."""
     command = [sys.executable, "-m", "holdfast", "archive", "serve", chats_db]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
     try:
@@ -42,7 +42,7 @@ def test_the_printed_address_opens_the_archive_once_and_ctrl_c_ends_it(chats_db:
 
 @pytest.mark.long
 def test_an_encrypted_archive_is_served_with_its_passphrase(chats_db: str, tmp_path: Path) -> None:
-    """From a file."""
+    """The passphrase of an encrypted archive is read from `--passphrase-file`."""
     pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
     path = shutil.copy(chats_db, tmp_path / "encrypted.db")
     encrypt_archive(path, PASSPHRASE)
@@ -61,7 +61,7 @@ def test_an_encrypted_archive_is_served_with_its_passphrase(chats_db: str, tmp_p
 
 @pytest.mark.parametrize("content", [None, b"", b"not an archive"])
 def test_what_is_no_archive_is_said_in_one_line(run: Run, tmp_path: Path, content: bytes | None) -> None:
-    """Before anything is served."""
+    """A missing, empty or foreign file is an error in one line with exit status 3."""
     path = tmp_path / "x.db"
     if content is not None:
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""How the archive commands print a message."""
+"""Output of messages by the archive commands."""
 
 import io
 from typing import Any
@@ -70,14 +70,14 @@ def print_lines(sample: Message, **options: Any) -> list[str]:
 
 
 def test_the_headline_has_the_time_and_the_author() -> None:
-    """And the chat where messages of several chats are listed; an update has no author."""
+    """The headline has the chat if messages of several chats are listed, and no author for an update."""
     assert headline(message(), UTC).plain == "1970-01-01 00:00 UTC  Ada"
     assert headline(message(), UTC, chat=True).plain == "1970-01-01 00:00 UTC  Boats  Ada"
     assert headline(message(kind="update"), UTC).plain == "1970-01-01 00:00 UTC"
 
 
 def test_a_message_is_printed_with_all_that_belongs_to_it() -> None:
-    """In the order in which people read it."""
+    """Quote, text, poll, attachments, reactions and earlier revisions are printed in this order."""
     full = message(
         text="first\nsecond",
         quote=Quote(4, "Bob", "NORMAL", "x" * 150, None, None),
@@ -100,7 +100,7 @@ def test_a_message_is_printed_with_all_that_belongs_to_it() -> None:
 
 
 def test_an_update_is_one_line() -> None:
-    """One that vanished says since when."""
+    """A vanished update is one line that says since when it is gone."""
     update = message(kind="update", text=None, sentence="Ada left the group.", vanished_ms=60_000)
     assert print_lines(update) == ["1970-01-01 00:00 UTC  (gone since 1970-01-01 00:01 UTC)  Ada left the group."]
 
@@ -112,7 +112,7 @@ def test_texts_are_neither_markup_nor_control_sequences() -> None:
 
 
 def test_an_attachment_is_described_by_what_is_known_of_it() -> None:
-    """A file of an unknown type is a file."""
+    """Type, size, name and caption are shown if known, without control characters."""
     assert describe_attachment(attachment()) == "[file 2.0 kB]"
     complete = attachment(
         flag="VOICE_MESSAGE", content_type="image/png", width=3, height=4, file_name="a\x1b.png", caption="at sea"

@@ -7,7 +7,7 @@ from tests.cli.conftest import Run
 
 
 def test_counts_are_drawn_and_written(run: Run, chats_db: str, tmp_path: Path) -> None:
-    """In the terminal, as JSON and as a picture."""
+    """Statistics are printed as text with bars and as JSON, and written as SVG."""
     output = run("archive", "stats", chats_db).out
     assert "400 messages" in output
     assert "█" in output
@@ -18,7 +18,7 @@ def test_counts_are_drawn_and_written(run: Run, chats_db: str, tmp_path: Path) -
 
 
 def test_one_chat_can_be_counted(run: Run, chats_db: str) -> None:
-    """By its name or number."""
+    """`--chat` limits the statistics to the chat with that number."""
     chats = json.loads(run("archive", "chats", chats_db, "--json").out)
     chat = chats[0]
     statistics = json.loads(run("archive", "stats", chats_db, "--chat", str(chat["id"]), "--json").out)

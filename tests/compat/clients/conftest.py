@@ -28,7 +28,7 @@ class Site:
 
 @pytest.fixture
 def site(service: Service, tmp_path: Path) -> Site:
-    """Run a service, and give its administrator a token."""
+    """Run a service, and create a token of its administrator."""
     administrator = accounts.find_user(service.database, "admin")
     _, value = tokens.create_token(service.database, administrator, "clients", ("all",))
     folder = tmp_path / "client"

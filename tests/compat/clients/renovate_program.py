@@ -1,7 +1,7 @@
 """Renovate itself, unmodified, updates a dependency and merges its pull request; `make renovate` runs this.
 
-It has too many packages to be installed for every run of the tests. What it depends on is on the service too: the
-versions are the tags of another repository, so nothing else is asked for.
+It has too many packages to be installed for every run of the tests. The dependency is on the service too: its
+versions are the tags of another repository, so no other host is contacted.
 """
 
 import json
@@ -40,7 +40,7 @@ def configuration(address: str, *, by_platform: bool) -> str:
 
 
 class Renovate:
-    """The program, and the repository it works on."""
+    """The Renovate program, and the repositories it works on."""
 
     def __init__(self, bot: Person) -> None:
         self.bot = bot

@@ -1,4 +1,4 @@
-"""The `git` program clones, fetches and pushes, and is refused where it must be."""
+"""The `git` program against the service: cloning, fetching, pushing and permissions."""
 
 import secrets
 from collections.abc import Callable
@@ -14,7 +14,7 @@ on_sqlite = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 def test_a_clone_equals_what_was_pushed(person: Make) -> None:
-    """By the API, by a password and by a token alike, from a private repository."""
+    """A private repository is pushed and cloned with a password and with a token, and the API shows the commit."""
     ada, bob = person("ada"), person("bob")
     ada.make("notes", private=True)
     ada.share("notes", bob, "write")
@@ -32,7 +32,7 @@ def test_a_clone_equals_what_was_pushed(person: Make) -> None:
 
 
 def test_an_empty_repository_is_filled_by_the_first_push(person: Make) -> None:
-    """Its branch becomes the default one whatever its name is."""
+    """The branch of the first push becomes the default branch, whatever its name is."""
     ada = person("ada")
     ada.make("notes", auto_init=False, default_branch="")
     ada.git("init", "--quiet", "--initial-branch=trunk", "fresh")
@@ -45,7 +45,7 @@ def test_an_empty_repository_is_filled_by_the_first_push(person: Make) -> None:
 
 @on_sqlite
 def test_a_private_repository_requires_read_access(person: Make) -> None:
-    """Without a name git asks for one; a stranger is told that nothing is there."""
+    """Without credentials git prompts for a name, and a user without access gets "not found"."""
     ada, eve = person("ada"), person("eve")
     ada.make("diary", private=True)
     bare = f"{ada.service.url}/ada/diary.git"
@@ -56,7 +56,7 @@ def test_a_private_repository_requires_read_access(person: Make) -> None:
 
 @on_sqlite
 def test_a_public_repository_is_read_by_everybody_and_written_by_writers(person: Make) -> None:
-    """Whoever may only read is refused when pushing, and nothing has moved."""
+    """A push is refused for anonymous users and readers, without moving the branch, until they may write."""
     ada, eve = person("ada"), person("eve")
     ada.make("notes")
     eve.git("clone", "--quiet", f"{ada.service.url}/ada/notes", "anonymous")
@@ -74,7 +74,7 @@ def test_a_public_repository_is_read_by_everybody_and_written_by_writers(person:
 
 @on_sqlite
 def test_a_token_is_limited_to_its_scopes(person: Make) -> None:
-    """One that may read clones, and does not push."""
+    """A token with read scope clones and cannot push, and one for issues cannot clone."""
     ada = person("ada")
     ada.make("notes", private=True)
     reading, elsewhere = ada.new_token("read:repository"), ada.new_token("write:issue")
@@ -90,7 +90,7 @@ def test_a_token_is_limited_to_its_scopes(person: Make) -> None:
     "credentials", ["x:{}", "oauth2:{}", "x-access-token:{}", "bob:{}", "{}:", "{}:x-oauth-basic"]
 )
 def test_a_token_is_enough_under_any_name(person: Make, credentials: str) -> None:
-    """CI systems send a name of their own; the push is by whose token it is."""
+    """A token works with any user name, as CI systems send it, and a wrong one is refused."""
     ada = person("ada")
     ada.make("notes", private=True)
     address = ada.url("ada/notes").replace(f"ada:{ada.token}", credentials.format(ada.token))
@@ -103,7 +103,7 @@ def test_a_token_is_enough_under_any_name(person: Make, credentials: str) -> Non
 
 @on_sqlite
 def test_history_is_rewritten_only_where_that_is_allowed(person: Make) -> None:
-    """A protected branch keeps its history, and says why."""
+    """A force push works on an unprotected branch and is refused on a protected one."""
     ada = person("ada")
     ada.make("notes")
     ada.clone("ada/notes", "work")
@@ -123,7 +123,7 @@ def test_history_is_rewritten_only_where_that_is_allowed(person: Make) -> None:
 
 @on_sqlite
 def test_a_protected_branch_takes_pushes_only_from_those_named(person: Make) -> None:
-    """The others keep their other branches."""
+    """A writer who is not on the list of a protected branch can push to other branches only."""
     ada, bob = person("ada"), person("bob")
     ada.make("notes")
     ada.share("notes", bob, "write")
@@ -147,7 +147,7 @@ def test_a_protected_branch_takes_pushes_only_from_those_named(person: Make) -> 
 
 @on_sqlite
 def test_an_archived_repository_is_read_only(person: Make) -> None:
-    """Until it is brought back."""
+    """An archived repository can be cloned, and a push to it gets 403 until it is unarchived."""
     ada = person("ada")
     ada.make("notes")
     ada.clone("ada/notes", "work")
@@ -161,7 +161,7 @@ def test_an_archived_repository_is_read_only(person: Make) -> None:
 
 @on_sqlite
 def test_branches_and_tags_are_created_and_deleted(person: Make) -> None:
-    """The API sees what git did at once."""
+    """The API shows pushed and deleted branches and tags immediately."""
     ada = person("ada")
     ada.make("notes")
     ada.clone("ada/notes", "work")
@@ -179,7 +179,7 @@ def test_branches_and_tags_are_created_and_deleted(person: Make) -> None:
 
 @on_sqlite
 def test_clones_can_be_shallow_or_partial_and_become_whole(person: Make) -> None:
-    """What was left out is fetched when it is wanted."""
+    """Omitted commits are fetched with `--unshallow`, and omitted blobs by a checkout."""
     ada = person("ada")
     ada.make("notes")
     ada.clone("ada/notes", "work")
@@ -199,7 +199,7 @@ def test_clones_can_be_shallow_or_partial_and_become_whole(person: Make) -> None
 
 @on_sqlite
 def test_a_large_push_is_streamed(person: Make) -> None:
-    """Larger than what git sends in one piece, and than what is kept in memory."""
+    """A push of 12 MB, more than git sends in one request body, arrives unchanged."""
     ada = person("ada")
     ada.make("notes")
     ada.clone("ada/notes", "work")
@@ -211,7 +211,7 @@ def test_a_large_push_is_streamed(person: Make) -> None:
 
 @on_sqlite
 def test_a_renamed_repository_is_found_under_its_old_name(person: Make) -> None:
-    """Git follows the redirect for reading."""
+    """A renamed repository can be cloned under both names."""
     ada = person("ada")
     ada.make("notes")
     ada.api.patch("/repos/ada/notes", json={"name": "journal"})
@@ -221,7 +221,7 @@ def test_a_renamed_repository_is_found_under_its_old_name(person: Make) -> None:
 
 @on_sqlite
 def test_of_two_pushes_to_one_branch_the_second_has_to_fetch_first(person: Make) -> None:
-    """Nothing is lost."""
+    """The second push is rejected, and after a rebase the branch has the commits of both."""
     ada = person("ada")
     ada.make("notes")
     for place in ("one", "two"):
@@ -236,7 +236,7 @@ def test_of_two_pushes_to_one_branch_the_second_has_to_fetch_first(person: Make)
 
 
 def test_a_concurrent_push_and_merge_lose_no_commit(person: Make) -> None:
-    """The merge is made on what was pushed, or the push is told to fetch first."""
+    """The merge includes the push, or the push is rejected and succeeds after a rebase."""
     ada = person("ada")
     ada.make("notes")
     ada.clone("ada/notes", "work")
@@ -264,7 +264,7 @@ def test_a_concurrent_push_and_merge_lose_no_commit(person: Make) -> None:
 
 
 def push_or_be_refused(who: Person) -> str:
-    """Push, and return what git said if that was refused."""
+    """Push, and return the error message of git if the push is refused."""
     try:
         who.git("push", "--quiet", "origin", "main", inside="work")
     except AssertionError as refusal:

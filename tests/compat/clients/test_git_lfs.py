@@ -1,4 +1,4 @@
-"""The `git-lfs` program uploads, downloads and locks, and is refused where it must be."""
+"""The `git-lfs` program against the service: uploads, downloads, locks and permissions."""
 
 import secrets
 from collections.abc import Callable
@@ -14,12 +14,12 @@ on_sqlite = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 @pytest.fixture(autouse=True)
 def installed() -> None:
-    """Find the program."""
+    """Skip the tests if git-lfs is not installed."""
     program("git-lfs", "git-lfs")
 
 
 def with_large_file(who: Person, repository: str, content: bytes) -> None:
-    """Clone a repository, and commit a file that goes to the store of large files."""
+    """Clone a repository, and commit a file that Git LFS stores."""
     who.git("lfs", "install", "--skip-repo")
     who.clone(repository, "work")
     who.git("lfs", "track", "*.bin", inside="work")
@@ -27,7 +27,7 @@ def with_large_file(who: Person, repository: str, content: bytes) -> None:
 
 
 def test_a_large_file_is_pushed_and_cloned(person: Make) -> None:
-    """In the repository stands a pointer; the clone has the file."""
+    """The repository contains an LFS pointer, and a clone contains the file."""
     ada, bob = person("ada"), person("bob")
     ada.make("films", private=True)
     ada.share("films", bob, "read")
@@ -43,7 +43,7 @@ def test_a_large_file_is_pushed_and_cloned(person: Make) -> None:
 @on_sqlite
 @pytest.mark.parametrize("credentials", ["x-access-token:{}", "{}:x-oauth-basic"])
 def test_a_token_is_enough_under_any_name(person: Make, credentials: str) -> None:
-    """For the batch, the upload and the download alike."""
+    """A token works as the user name or as the password, for the LFS batch, upload and download."""
     ada = person("ada")
     ada.make("films", private=True)
     address = ada.url("ada/films").replace(f"ada:{ada.token}", credentials.format(ada.token))
@@ -55,7 +55,7 @@ def test_a_token_is_enough_under_any_name(person: Make, credentials: str) -> Non
 
 @on_sqlite
 def test_an_unchanged_file_is_uploaded_once(person: Make) -> None:
-    """The second push finds it there."""
+    """Pushing a renamed file, and pushing all objects again, succeeds."""
     ada = person("ada")
     ada.make("films")
     with_large_file(ada, "ada/films", b"\0" * 70_000)
@@ -68,7 +68,7 @@ def test_an_unchanged_file_is_uploaded_once(person: Make) -> None:
 
 @on_sqlite
 def test_uploading_requires_write_access(person: Make) -> None:
-    """Anybody can download from a public repository."""
+    """Anybody can download from a public repository, and an upload without write access stores nothing."""
     ada, eve = person("ada"), person("eve")
     ada.make("films")
     with_large_file(ada, "ada/films", b"a film" * 1000)
@@ -84,7 +84,7 @@ def test_uploading_requires_write_access(person: Make) -> None:
 
 @on_sqlite
 def test_locks_belong_to_their_creator(person: Make) -> None:
-    """Others see them and are held up by them; who may write can break them by force, who may read cannot."""
+    """A lock blocks pushes of others; a writer can remove it with `--force`, and a reader cannot."""
     ada, bob, eve = person("ada"), person("bob"), person("eve")
     ada.make("films", private=True)
     ada.share("films", bob, "write")

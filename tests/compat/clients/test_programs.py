@@ -1,4 +1,4 @@
-"""Programs written with the clients other people wrote, unmodified, run their ordinary flows."""
+"""Programs written with unmodified third-party API clients."""
 
 from collections.abc import Callable
 
@@ -20,5 +20,5 @@ PROGRAMS: dict[str, Callable[[], list[str]]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_finds_what_it_expects(site: Site, name: str) -> None:
-    """It makes, finds, changes and deletes everything, and raises its own errors where something is refused."""
+    """The script of each client library creates, reads, changes and deletes objects and gets its own errors."""
     site.run(PROGRAMS[name]())

@@ -1,4 +1,4 @@
-"""Receivers written with the libraries other people wrote: they check our signatures, and are called back."""
+"""Webhook receivers written with third-party libraries, which verify the signatures."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,10 +26,10 @@ def calling(settings: Settings, database: Database, tmp_path: Path) -> Iterator[
 
 
 def test_octokit_webhooks_verifies_our_signatures_only(calling: Site) -> None:
-    """What it is told is what happened; a wrong secret is turned away, and the history says so."""
+    """Octokit receives the events and refuses a wrong secret, and the delivery history has both results."""
     calling.run(javascript("webhooks.js"))
 
 
 def test_gidgethub_verifies_our_signatures_only(calling: Site) -> None:
-    """What it is told is what happened; a wrong secret is turned away."""
+    """Gidgethub receives the events of the webhook and refuses those with a wrong secret."""
     calling.run(python("gidgethub_flow.py"))

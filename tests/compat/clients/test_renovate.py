@@ -1,4 +1,4 @@
-"""Renovate's sequence of calls to a host of this kind: it has too many packages to be installed for a test.
+"""The sequence of API calls of Renovate, which has too many packages to be installed for a test.
 
 `make renovate` runs the program itself, which makes these calls.
 """
@@ -12,7 +12,7 @@ from tests.conftest import wait_for
 
 
 def test_renovate_finds_a_repository_and_proposes_a_change(person: Callable[[str], Person]) -> None:
-    """Who am I, which version, the repository, its pulls, the branch pushed, the issue list, the pull request."""
+    """The API requests of Renovate work from the search for the repository to the closed pull request."""
     bot = person("bot")
     bot.make("app")
     api = bot.api
@@ -60,7 +60,7 @@ def test_renovate_finds_a_repository_and_proposes_a_change(person: Callable[[str
 def test_renovate_merges_its_pull_request_when_the_status_is_a_success(
     person: Callable[[str], Person], merges: str
 ) -> None:
-    """By a call of its own after the status, or by one before it, which schedules the merge."""
+    """Renovate merges after the status, or schedules the merge before it with `merge_when_checks_succeed`."""
     bot = person("bot")
     bot.make("app")
     api, branch, pulls = bot.api, "renovate/ropes-1.x", "/repos/bot/app/pulls"

@@ -1,4 +1,4 @@
-"""The `git` and `git-lfs` programs do the same work over HTTP and SSH, with the keys of people and of CI."""
+"""The `git` and `git-lfs` programs over HTTP and SSH, with user keys and deploy keys."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ TRANSPORTS = ("http", "ssh")
 
 @dataclass(frozen=True)
 class Transports:
-    """Where the repositories of a service are, by transport."""
+    """The URLs of the repositories of a service, by transport."""
 
     ssh: SshService
 
@@ -74,7 +74,7 @@ def work_of(who: Person, address: str, content: bytes) -> str:
 def test_a_push_over_one_transport_is_cloned_over_the_other(
     person: Make, transports: Transports, writing: str, reading: str
 ) -> None:
-    """Commits and large files, of a private repository, with the keys of its owner and of a collaborator."""
+    """A collaborator clones commits and LFS files of a private repository over either transport."""
     ada, bob = person("ada"), person("bob")
     ada.make("films", private=True)
     ada.share("films", bob, "read")
@@ -94,7 +94,7 @@ def test_a_push_over_one_transport_is_cloned_over_the_other(
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_collaborator_with_read_access_cannot_push(person: Make, transports: Transports, transport: str) -> None:
-    """Neither a commit nor a large file."""
+    """A push by a reader fails for commits and for LFS objects, and nothing is stored."""
     ada, eve = person("ada"), person("eve")
     ada.make("films", private=True)
     ada.share("films", eve, "read")
@@ -109,7 +109,7 @@ def test_a_collaborator_with_read_access_cannot_push(person: Make, transports: T
 
 
 def test_a_read_only_deploy_key_clones_and_cannot_push(person: Make, transports: Transports) -> None:
-    """With the large files of its repository, and of no other one."""
+    """The key clones its repository with the LFS files, cannot push, and cannot clone another repository."""
     ada, runner = person("ada"), person("runner")
     for name in ("films", "diary"):
         ada.make(name, private=True)
@@ -136,7 +136,7 @@ def test_a_read_only_deploy_key_clones_and_cannot_push(person: Make, transports:
 def test_a_deploy_key_with_write_access_pushes_to_its_repository_only(
     person: Make, transports: Transports
 ) -> None:
-    """Commits and large files."""
+    """The key pushes commits and LFS files to its repository and cannot push to another one."""
     ada, runner = person("ada"), person("runner")
     for name in ("films", "diary"):
         ada.make(name)
@@ -152,5 +152,5 @@ def test_a_deploy_key_with_write_access_pushes_to_its_repository_only(
 
 
 def stored_files(who: Person) -> int:
-    """Return how many large files the service has."""
+    """Return the number of LFS objects that the service stores."""
     return len([path for path in (who.service.settings.data / "lfs").rglob("*") if path.is_file()])

@@ -1,4 +1,4 @@
-"""A receiver written with gidgethub: it makes webhooks that call it back, and checks who calls.
+"""A webhook receiver written with gidgethub: it creates webhooks and verifies the signatures of their deliveries.
 
 `gidgethub_flow.py URL NAME PASSWORD TOKEN`
 """
@@ -18,10 +18,10 @@ received: "queue.Queue[sansio.Event | ValidationFailure]" = queue.Queue()
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    """Takes a call, and says whether its signature is right."""
+    """A receiver that verifies the signature of a delivery."""
 
     def do_POST(self) -> None:
-        """Check and remember one call."""
+        """Verify and store one delivery."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         try:
             event = sansio.Event.from_http(self.headers, body, secret=SECRET)
@@ -34,11 +34,11 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def main(url: str, name: str, _password: str, token: str) -> None:
-    """Be called by the service, and by a stranger."""
+    """Receive deliveries with the right secret and with a wrong one."""
 
     def call(method: str, path: str, body: object = None) -> Any:
         data = None if body is None else json.dumps(body).encode()

@@ -1,4 +1,4 @@
-"""The ordinary flow of a program written with py-gitea.
+"""A typical program written with py-gitea.
 
 `py_gitea_flow.py URL NAME PASSWORD TOKEN`
 """
@@ -22,7 +22,7 @@ def expect(kind: type[GiteaApiException], call: object, *arguments: object, **na
 
 
 def people(client: Gitea, name: str) -> tuple[User, User]:
-    """Make users as the administrator, change one and find them in the list."""
+    """Create users as the administrator, change one and find them in the list."""
     assert client.get_version()
     me = client.get_user()
     assert (me.username, me.is_admin) == (name, True)
@@ -41,7 +41,7 @@ def people(client: Gitea, name: str) -> tuple[User, User]:
 
 
 def repository(client: Gitea, owner: User) -> Repository:
-    """Make repositories for somebody else, change one, and page through them."""
+    """Create repositories of another user, change one, and list them page by page."""
     created = client.create_repo(owner, "reef", "What lives there", private=True, default_branch="main")
     assert created.get_full_name() == "squid/reef"
     assert isinstance(created.owner, User)
@@ -138,7 +138,7 @@ def issues(client: Gitea, repo: Repository, member: User) -> None:
 
 
 def working_day(client: Gitea, url: str, repo: Repository) -> None:
-    """Do what a day brings; for pull requests and releases the client has only its general methods."""
+    """Open, review and merge a pull request, and publish a release, with the client's generic methods."""
     path = "/repos/squid/reef"
     colleague = Gitea(url, auth=("whale", "under-the-sea-4"))
     issue = repo.create_issue("The reef is bare", assignees=[])
@@ -180,7 +180,7 @@ def working_day(client: Gitea, url: str, repo: Repository) -> None:
 
 
 def main() -> None:
-    """Do everything once."""
+    """Run all flows once."""
     url, name, password, token = sys.argv[1:]
     # The client logs every error it raises.
     logging.disable(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""The ordinary flow of a program written with pyforgejo, which holds every answer against its types.
+"""A typical program written with pyforgejo, which validates every response against its models.
 
 `pyforgejo_flow.py URL NAME PASSWORD TOKEN`
 """
@@ -36,7 +36,7 @@ def every_page(listed: Callable[[int], list[object]]) -> list[object]:
 
 
 def account(api: PyforgejoApi, name: str) -> None:
-    """Look at the service and at oneself."""
+    """Get the version and the settings of the service, and users."""
     assert api.miscellaneous.get_version().version
     assert api.settings.get_general_api_settings().max_response_items == 50
     assert api.settings.get_general_repository_settings().http_git_disabled is False
@@ -119,7 +119,7 @@ def organization(api: PyforgejoApi) -> None:
 
 
 def hooks(api: PyforgejoApi, name: str) -> None:
-    """Make, list, show, change and remove webhooks wherever they can be at home."""
+    """Create, list, get, edit and delete webhooks of every kind of owner."""
     api.organization.org_create(username="meadow")
     config = {"url": "https://ci.example.org/h", "content_type": "json", "secret": "sap"}
     here = {"owner": name, "repo": "garden"}
@@ -244,7 +244,7 @@ def issues(api: PyforgejoApi, name: str) -> None:
 
 
 def dependencies(api: PyforgejoApi, name: str) -> None:
-    """Let issues wait for each other, see it from both sides, and let go again."""
+    """Add dependencies between issues, list them in both directions, and remove them."""
     place = {"owner_": name, "repo_": "garden"}
     where = {"owner": name, "repo": "garden"}
     elsewhere = {"owner": name, "repo": "pot-0"}
@@ -274,7 +274,7 @@ def dependencies(api: PyforgejoApi, name: str) -> None:
 
 
 def working_day(api: PyforgejoApi, name: str) -> None:
-    """Do what a day brings: issue, branch, files, pull request, review, status, merge, release."""
+    """Create an issue, a branch, files, a pull request, a review, a status, a merge and a release."""
     place = {"owner": name, "repo": "garden"}
     as_moss: RequestOptions = {"additional_headers": {"Sudo": "moss"}}
     api.repository.repo_add_collaborator(**place, collaborator="moss", permission="write")
@@ -328,7 +328,7 @@ def working_day(api: PyforgejoApi, name: str) -> None:
 
 
 def main() -> None:
-    """Do everything once."""
+    """Run all flows once."""
     url, name, _password, token = sys.argv[1:]
     api = PyforgejoApi(base_url=f"{url}/api/v1", api_key=f"token {token}")
     account(api, name)

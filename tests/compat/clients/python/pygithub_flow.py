@@ -1,4 +1,4 @@
-"""The ordinary flow of a program written with PyGithub, pointed at this service instead of the one it is made for.
+"""A typical program written with PyGithub, with this service as its base URL.
 
 `pygithub_flow.py URL NAME PASSWORD TOKEN`
 """
@@ -12,7 +12,7 @@ from github.Repository import Repository
 
 
 def client_for(url: str, auth: Auth.Auth) -> Github:
-    """Make a client that waits for nobody: neither before the next request nor for another try."""
+    """Create a client without delays between requests and without retries."""
     return Github(
         auth=auth,
         base_url=f"{url}/api/v1",
@@ -72,7 +72,7 @@ def code(repo: Repository) -> None:
 
 
 def hooks(client: Github, repo: Repository) -> None:
-    """Find webhooks and their deliveries; the client cannot make one, since it knows no type."""
+    """List webhooks and their deliveries; the client cannot create one, since it sends no `type`."""
     with refused(422):
         repo.create_hook("web", {"url": "https://ci.example.org/h", "content_type": "json"})
     config = {"url": "https://ci.example.org/h", "content_type": "json", "secret": "oil"}
@@ -95,7 +95,7 @@ def hooks(client: Github, repo: Repository) -> None:
 
 
 def main() -> None:
-    """Do everything once."""
+    """Run all flows once."""
     url, name, _password, token = sys.argv[1:]
     client = client_for(url, Auth.Token(token))
     me = client.get_user()
