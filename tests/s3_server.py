@@ -1,6 +1,7 @@
 """A real S3 server on loopback: Versity's gateway over a folder, which `make clients` builds."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -9,7 +10,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,20 +21,27 @@ from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import wait_for
 
-__all__ = ["S3Server", "s3_server"]
+__all__ = ["S3Server", "free_port", "s3_server"]
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = ROOT / ".venv-clients" / "bin" / "versitygw"
 ACCESS_KEY = "AKIDEXAMPLE"
 SECRET_KEY = "hunter2hunter2"
+# Linux takes the ports of outgoing connections from 32,768 on.
+BELOW_EPHEMERAL = range(20_000, 32_768)
 
 
 def free_port() -> int:
-    """Return a free port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
+    """Return a free port that no outgoing connection gets.
+
+    A server that is killed and started again on a port of the ephemeral range can find it taken: by any connection
+    of this machine, or by a client that tried to connect to that very port and was connected with itself.
+    """
+    while True:
+        port = random.SystemRandom().choice(BELOW_EPHEMERAL)
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass

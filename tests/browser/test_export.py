@@ -122,6 +122,8 @@ def test_pages_beside_the_chats_fit_and_are_accessible(
     page.goto((exported / "index.html").as_uri())
     page.get_by_role("navigation", name="Export").get_by_role("link", name=name.capitalize()).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
+    # The heading is there before the stylesheet.
+    page.wait_for_load_state()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     keep(page, f"export-{name}")
     accessible(page)

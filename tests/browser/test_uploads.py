@@ -31,6 +31,8 @@ def log_in(page: Page, site: Service, name: str) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Conversations")).to_be_visible()
+    # Until its script has run, the form uploads the file in one request.
+    page.wait_for_load_state()
 
 
 def test_a_user_uploads_a_folder_opens_it_with_its_key_and_shares_it(

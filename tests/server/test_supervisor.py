@@ -215,10 +215,12 @@ def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
         wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
         for _ in range(30):
             httpx.get(f"{url}/api/v1/version")  # a connection each, so that every worker gets some
+        line = 'holdfast_request_seconds_count{method="GET",route="/api/v1/version",status="2xx"} 30.0'
+        # A request is counted after its response.
+        wait_for(lambda: line in httpx.get(f"{url}/metrics").text)
         victim = min(children(process.pid))
         os.kill(victim, signal.SIGKILL)
         wait_for(lambda: victim not in children(process.pid))
-        line = 'holdfast_request_seconds_count{method="GET",route="/api/v1/version",status="2xx"} 30.0'
         for _ in range(5):
             assert line in httpx.get(f"{url}/metrics").text
 
