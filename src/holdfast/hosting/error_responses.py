@@ -95,6 +95,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.GitMissing, 503),
     (errors.GitDamaged, 503),
     (errors.EncryptionError, 503),
+    (errors.ParsingBusy, 503),
     (errors.StorageFull, 507),
     (errors.StorageError, 503),
     (errors.DatabaseError, 503),
@@ -106,8 +107,6 @@ def refusal_for(error: Exception) -> ApiError | None:
 
     Causes are checked first: a full disk may appear as a branch that cannot be created.
     """
-    if isinstance(error, errors.HashingBusy):
-        return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
     if isinstance(error, errors.CrossRepositoryDependency):
         return ApiError(400, str(error), words=True)
     if isinstance(error, errors.HashingBusy | errors.TooManyGuesses):

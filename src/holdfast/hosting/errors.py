@@ -133,6 +133,7 @@ HostingError
 │   ├── TooManyChallenges    rate limit of challenges for passkeys
 │   └── TooManyCodes         rate limit of wrong codes
 ├── HashingBusy              too many concurrent password hashes
+├── ParsingBusy              too many long texts wait to be parsed
 ├── AlreadyExists            it already exists
 │   ├── AttachmentTaken      a release has a file of that name
 │   ├── DependencyTaken      the dependency exists
@@ -320,6 +321,7 @@ __all__ = [
     "OwnerIsNoCollaborator",
     "OwnersStay",
     "OwnersTeamRequired",
+    "ParsingBusy",
     "PasskeyCounterReversed",
     "PasskeyRefused",
     "PasskeyTaken",
@@ -1206,6 +1208,13 @@ class HashingBusy(HostingError):
     def __init__(self, seconds: int = 2) -> None:
         super().__init__("too many passwords are being checked at once; try again in a moment")
         self.seconds = seconds
+
+
+class ParsingBusy(HostingError):
+    """Too many long texts wait to be parsed for references to issues; retryable, nothing was changed."""
+
+    def __init__(self) -> None:
+        super().__init__("too many long texts are being parsed at once; try again in a moment")
 
 
 class TooManyGuesses(HostingError):

@@ -5,6 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
+from holdfast.hosting.renderer import issue_links, outside_code
+from holdfast.hosting.renderer.markdown import SMALL
+from holdfast.hosting.renderer.render_process import RenderProcess
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import READ, let_in, make_people, make_repository, post_issue, with_branches
 
@@ -57,6 +60,35 @@ def test_a_pull_request_closes_issues_from_the_default_branch_alone(ada: httpx.C
     assert [entry["ref_action"] for entry in timeline(ada)] == ["closes"]
     assert ada.patch(f"{AT}/pulls/2", json={"title": "See #1"}).status_code == 201
     assert [entry["ref_action"] for entry in timeline(ada)] == ["none"]
+
+
+def test_a_long_text_is_not_stored_without_its_mentions(
+    ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While too many long texts wait to be parsed, writes of long texts and merges get 503 and change nothing."""
+    post_issue(ada)
+    long = "Fixes #1 and `fixes #2` " + "word " * SMALL
+    pull = {"title": "Plug", "body": long, "head": "fix", "base": "main"}
+    with monkeypatch.context() as busy:
+        for module in (issue_links, outside_code):
+            busy.setattr(module, "PARSER_PROCESS", RenderProcess(most_waiting=0))
+        for path, body in (("issues", {"title": "Long", "body": long}), ("pulls", pull)):
+            response = ada.post(f"{AT}/{path}", json=body)
+            assert response.status_code == 503
+            assert response.headers["Retry-After"] == "5"
+            assert "parsed" in response.json()["message"]
+        assert ada.post(f"{AT}/issues/1/comments", json={"body": long}).status_code == 503
+        assert ada.post(f"{AT}/issues/1/comments", json={"body": "Short, see #1"}).status_code == 201
+    assert [issue["number"] for issue in ada.get(f"{AT}/issues").json()] == [1]
+    change = {"content": "Yg==", "branch": "fix", "message": "Add b"}
+    assert ada.post(f"{AT}/contents/b", json=change).status_code == 201
+    assert ada.post(f"{AT}/pulls", json=pull).status_code == 201
+    with monkeypatch.context() as busy:
+        busy.setattr(outside_code, "PARSER_PROCESS", RenderProcess(most_waiting=0))
+        assert ada.post(f"{AT}/pulls/2/merge", json={"Do": "merge"}).status_code == 503
+    assert ada.get(f"{AT}/pulls/2").json()["merged"] is False
+    assert ada.post(f"{AT}/pulls/2/merge", json={"Do": "merge"}).status_code == 200
+    assert ada.get(f"{AT}/issues/1").json()["state"] == "closed"
 
 
 def test_a_review_mentions_issues_on_its_lines(ada: httpx.Client, clients: ServiceClients) -> None:

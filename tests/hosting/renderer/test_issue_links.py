@@ -2,10 +2,11 @@
 
 import pytest
 
+from holdfast.hosting.errors import ParsingBusy
 from holdfast.hosting.renderer import issue_links as subject
 from holdfast.hosting.renderer.issue_links import issue_links, title_links
 from holdfast.hosting.renderer.markdown import LONGEST, SMALL, MarkdownContext, markdown
-from holdfast.hosting.renderer.render_process import RENDERER, RenderFailed
+from holdfast.hosting.renderer.render_process import PARSER_PROCESS, RenderBusy, RenderFailed
 
 PLACE = ("ada", "ship")
 ROOT = "https://git.example.org/host"
@@ -75,13 +76,25 @@ def test_a_text_that_times_out_has_no_mentions(monkeypatch: pytest.MonkeyPatch) 
     def fail(*_arguments: object) -> None:
         raise RenderFailed
 
-    monkeypatch.setattr(RENDERER, "run", fail)
+    monkeypatch.setattr(PARSER_PROCESS, "run", fail)
     assert linked_issues("#1 " * SMALL) == []
+    assert linked_issues("#1") == ["ada/ship#1"]
+
+
+def test_a_long_text_is_refused_if_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text whose references cannot be determined now is not stored without them."""
+
+    def fail(*_arguments: object) -> None:
+        raise RenderBusy
+
+    monkeypatch.setattr(PARSER_PROCESS, "run", fail)
+    with pytest.raises(ParsingBusy):
+        issue_links("#1 " * SMALL, PLACE, ROOT)
     assert linked_issues("#1") == ["ada/ship#1"]
 
 
 def test_a_text_without_a_mention_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text without a possible reference is not given to the Markdown parser."""
     monkeypatch.setattr(subject, "PARSER", None)
-    monkeypatch.setattr(RENDERER, "run", None)
+    monkeypatch.setattr(PARSER_PROCESS, "run", None)
     assert linked_issues("# Heading\n\nA text about nothing: #a, # 1, /issues and nr. 3\n" * 500) == []

@@ -2,10 +2,11 @@
 
 import pytest
 
+from holdfast.hosting.errors import ParsingBusy
 from holdfast.hosting.renderer import outside_code as subject
 from holdfast.hosting.renderer.markdown import SMALL
 from holdfast.hosting.renderer.outside_code import outside_code
-from holdfast.hosting.renderer.render_process import RENDERER, RenderBusy, RenderFailed
+from holdfast.hosting.renderer.render_process import PARSER_PROCESS, RenderBusy, RenderFailed
 
 
 @pytest.mark.parametrize(
@@ -39,23 +40,32 @@ def test_a_long_text_is_parsed_in_the_render_process(monkeypatch: pytest.MonkeyP
     assert outside_code("`a` b \udc80 " + "c " * SMALL) == "` b ? " + "c " * (SMALL - 1) + "c"
 
 
-@pytest.mark.parametrize("problem", [RenderBusy, RenderFailed])
-def test_a_long_text_is_left_whole_if_the_render_process_gives_up(
-    monkeypatch: pytest.MonkeyPatch, problem: type[Exception]
-) -> None:
+def test_a_long_text_is_left_whole_if_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that cannot be parsed keeps its code, since a keyword in code is better than a lost one."""
 
     def fail(*_arguments: object) -> None:
-        raise problem
+        raise RenderFailed
 
-    monkeypatch.setattr(RENDERER, "run", fail)
+    monkeypatch.setattr(PARSER_PROCESS, "run", fail)
     text = "`a` " * SMALL
     assert outside_code(text) == text
+
+
+def test_a_long_text_is_refused_if_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pull request is not merged before it is known which of its keywords are in code."""
+
+    def fail(*_arguments: object) -> None:
+        raise RenderBusy
+
+    monkeypatch.setattr(PARSER_PROCESS, "run", fail)
+    with pytest.raises(ParsingBusy):
+        outside_code("`a` " * SMALL)
+    assert outside_code("`a` b") == "` b"
 
 
 def test_a_text_without_code_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text without code or comments is returned without parsing it."""
     monkeypatch.setattr(subject, "BLOCKS", None)
-    monkeypatch.setattr(RENDERER, "run", None)
+    monkeypatch.setattr(PARSER_PROCESS, "run", None)
     text = "# Heading\n\nfixes #1 & ~~not~~ <b>this</b>\n   three spaces\n" * 500
     assert outside_code(text) is text

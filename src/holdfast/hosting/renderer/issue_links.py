@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote, unquote
 
+from holdfast.hosting.errors import ParsingBusy
 from holdfast.hosting.renderer.markdown import HERE, LONGEST, PARSER, SMALL, MarkdownContext, references
-from holdfast.hosting.renderer.render_process import RENDERER, RenderBusy, RenderFailed
+from holdfast.hosting.renderer.render_process import PARSER_PROCESS, RenderBusy, RenderFailed
 
 __all__ = ["LinkedIssue", "issue_links", "links_in", "title_links"]
 
@@ -23,6 +24,7 @@ def issue_links(text: str, place: tuple[str, str], root: str) -> list[LinkedIssu
 
     `place` is the owner and name of the repository that the text belongs to, and `root` the address of this site.
     As for a page, of a very long text only the beginning counts, and a text that takes too long has no links.
+    Raise `ParsingBusy` if too many long texts wait to be parsed.
     """
     if HINT.search(text, 0, LONGEST) is None:
         return []
@@ -30,8 +32,10 @@ def issue_links(text: str, place: tuple[str, str], root: str) -> list[LinkedIssu
     if len(excerpt) <= SMALL:
         return links_in(excerpt, place, root)
     try:
-        links = RENDERER.run("issue_links", excerpt.encode("utf-8", "replace").decode(), place, root)
-    except (RenderBusy, RenderFailed):
+        links = PARSER_PROCESS.run("issue_links", excerpt.encode("utf-8", "replace").decode(), place, root)
+    except RenderBusy:
+        raise ParsingBusy from None
+    except RenderFailed:
         return []
     return [(owner, name, number) for owner, name, number in links]
 

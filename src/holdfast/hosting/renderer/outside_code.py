@@ -5,8 +5,9 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
+from holdfast.hosting.errors import ParsingBusy
 from holdfast.hosting.renderer.markdown import SMALL
-from holdfast.hosting.renderer.render_process import RENDERER, RenderBusy, RenderFailed
+from holdfast.hosting.renderer.render_process import PARSER_PROCESS, RenderBusy, RenderFailed
 
 __all__ = ["outside_code", "text_blocks"]
 
@@ -24,15 +25,18 @@ BLOCKS: Final = MarkdownIt("commonmark").enable("table").disable("inline")
 def outside_code(text: str) -> str:
     """Return a Markdown text without its code and HTML comments.
 
-    A long text is parsed in the render process; if that is busy or gives up, the whole text is returned.
+    A long text is parsed in a separate process; if it takes too long, the whole text is returned. Raise
+    `ParsingBusy` if too many long texts wait to be parsed.
     """
     if HINT.search(text) is None:
         return text
     if len(text) <= SMALL:
         return text_blocks(text)
     try:
-        return str(RENDERER.run("text_blocks", text.encode("utf-8", "replace").decode()))
-    except (RenderBusy, RenderFailed):
+        return str(PARSER_PROCESS.run("text_blocks", text.encode("utf-8", "replace").decode()))
+    except RenderBusy:
+        raise ParsingBusy from None
+    except RenderFailed:
         return text
 
 

@@ -23,7 +23,16 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 import structlog
 
-__all__ = ["CACHE", "RENDERER", "ByteCache", "RenderBusy", "RenderFailed", "RenderProcess", "content_key"]
+__all__ = [
+    "CACHE",
+    "PARSER_PROCESS",
+    "RENDERER",
+    "ByteCache",
+    "RenderBusy",
+    "RenderFailed",
+    "RenderProcess",
+    "content_key",
+]
 
 V = TypeVar("V")
 CPU_SECONDS: Final = 3.0
@@ -198,5 +207,8 @@ class RenderProcess:
 
 
 RENDERER: Final = RenderProcess()
+# For texts that are being stored, so that they do not wait for the pages of readers.
+PARSER_PROCESS: Final = RenderProcess()
 CACHE: Final[ByteCache[Any]] = ByteCache()
 atexit.register(RENDERER.close)
+atexit.register(PARSER_PROCESS.close)
