@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from holdfast.backup import backup_reader
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import AttachmentKey
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import Conversion, OutputFormat, convert
 from holdfast.backup.errors import AttachmentMissing
 from holdfast.backup.writer import write_stream

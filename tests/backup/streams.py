@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from holdfast.backup.container import ForwardSecrecyToken, KeyMaterial
-from holdfast.backup.container.keys import EntropyPool
+from holdfast.backup.container.keys import EntropyPool, ForwardSecrecyToken
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage

@@ -16,7 +16,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup import Backup, Form, GunzipLimits, KeyMaterial, StreamLimits, archives
 from holdfast.backup.backup_reader import begins_like_a_stream
-from holdfast.backup.container import encrypt
+from holdfast.backup.container.cipher import encrypt
 from holdfast.backup.container.keys import EntropyPool
 from holdfast.backup.conversion import OutputFormat, convert
 from holdfast.backup.errors import (

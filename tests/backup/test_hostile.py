@@ -178,7 +178,7 @@ def test_a_claimed_length_is_not_allocated_in_a_wrapping_either(name: str) -> No
 
 def sealed(content: bytes) -> bytes:
     """Encrypt compressed content as it is."""
-    from holdfast.backup.container import encrypt  # noqa: PLC0415
+    from holdfast.backup.container.cipher import encrypt  # noqa: PLC0415
 
     out = io.BytesIO()
     with encrypt(out, KEYS.message_keys(modern=False)) as sealer:

@@ -9,7 +9,7 @@ from keyring.backend import KeyringBackend
 from keyring.backends import fail
 from keyring.errors import KeyringLocked
 
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.errors import ExtraMissing
 from holdfast.cli import key_store
 from tests.backup.streams import KEYS, MODERN_KEYS

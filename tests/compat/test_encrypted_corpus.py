@@ -6,15 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.container import (
-    EntropyPool,
-    ForwardSecrecyToken,
-    KeyMaterial,
-    decrypt,
-    encrypt,
-    find_layout,
-    gunzip,
-)
+from holdfast.backup.container.cipher import decrypt, encrypt, find_layout
+from holdfast.backup.container.gunzip import gunzip
+from holdfast.backup.container.keys import EntropyPool, ForwardSecrecyToken
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.errors import DamagedBackup, KeyIncomplete
 from holdfast.backup.wire import FrameStream
 from tests.backup.container.vectors import ONE_PAIR, SET_B

@@ -14,9 +14,8 @@ from typing import BinaryIO, Final, Protocol, Self, TypeAlias
 
 from google.protobuf.message import DecodeError
 
-from holdfast.backup.container import GunzipLimits, KeyMaterial, LocalMetadata, decrypt, find_layout, gunzip
 from holdfast.backup.container.chunks import CHUNK, as_file, read_chunks
-from holdfast.backup.container.cipher import MAGIC
+from holdfast.backup.container.cipher import MAGIC, decrypt, find_layout
 from holdfast.backup.container.faults import OnFault
 from holdfast.backup.container.folder import (
     MAIN,
@@ -26,9 +25,12 @@ from holdfast.backup.container.folder import (
     incomplete_snapshots,
     without_main,
 )
+from holdfast.backup.container.gunzip import GunzipLimits, gunzip
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.container.keys import EntropyPool
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.media import AttachmentStore, ExportMedia, FolderMedia
+from holdfast.backup.container.metadata import LocalMetadata
 from holdfast.backup.container.takeout import ZipExport, find_export
 from holdfast.backup.errors import (
     BackupError,

@@ -13,9 +13,9 @@ from typing import BinaryIO, Final
 from google.protobuf.message import DecodeError
 
 from holdfast.backup.backup_reader import Backup
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.errors import (
     AttachmentError,

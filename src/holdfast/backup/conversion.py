@@ -10,11 +10,11 @@ from typing import BinaryIO, Final, TypeAlias
 
 from holdfast.backup import writer
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.container.attachments import AttachmentKey, content_path, encrypt_attachment
 from holdfast.backup.container.folder import STORE
 from holdfast.backup.container.key_formats import pool_weakness
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.container.private import make_private_folder

@@ -18,7 +18,6 @@ from holdfast.backup import archives, backup_reader
 from holdfast.backup.archives import Archive
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.completeness import Completeness, Loss, examined, read_through, summary_of
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.container.folder import (
     MAIN,
@@ -29,6 +28,7 @@ from holdfast.backup.container.folder import (
     without_main,
 )
 from holdfast.backup.container.keyfile import read_keys
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.errors import (
     ArchiveError,

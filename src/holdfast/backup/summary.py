@@ -9,7 +9,7 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.dates import moment
 from holdfast.backup.media import MediaCheck, check_media, pointers_of
 from holdfast.backup.names import account_name, recipient_name

@@ -11,11 +11,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from holdfast.backup.container import ForwardSecrecy, GzipWriter, KeyMaterial, LocalMetadata, TokenPair, encrypt
 from holdfast.backup.container.atomic_write import sync_folder, write_atomically
 from holdfast.backup.container.chunks import Sink
+from holdfast.backup.container.cipher import encrypt
 from holdfast.backup.container.folder import MAIN, MANIFEST, METADATA, UNFINISHED
+from holdfast.backup.container.gunzip import GzipWriter
 from holdfast.backup.container.manifest import write_manifest
+from holdfast.backup.container.material import KeyMaterial
+from holdfast.backup.container.metadata import ForwardSecrecy, LocalMetadata, TokenPair
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import KeyIncomplete, TargetRefused, UnwritableBackup

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.backup.completeness import Answer, Completeness, Loss, LostAttachment, check_completeness
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys

@@ -18,8 +18,8 @@ from holdfast.backup.compare.diff import diff
 from holdfast.backup.compare.merge import merge
 from holdfast.backup.compare.selection import DateRange, Window, parse_period
 from holdfast.backup.compare.union import Conflict
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.atomic_write import write_atomically
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import Conversion, OutputFormat, form_of
 from holdfast.backup.errors import WrongKey
 from holdfast.cli import diff_output

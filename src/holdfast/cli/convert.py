@@ -7,7 +7,7 @@ from typing import Annotated, BinaryIO, Literal
 import typer
 
 from holdfast.backup import Backup
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import Conversion, OutputFormat, convert, form_of
 from holdfast.backup.wire import Names
 from holdfast.cli.inputs import SourceArgument, with_open_backup

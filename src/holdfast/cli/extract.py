@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from holdfast import backup
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.media import ExtractedAttachment, extract
 from holdfast.cli import summary
 from holdfast.cli.exit_codes import ExitCode

@@ -8,7 +8,7 @@ from typing import Annotated, BinaryIO, TypeVar
 import typer
 
 from holdfast import backup
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.cli.output import byte_progress
 
 __all__ = ["SourceArgument", "resolve_input", "size_of", "with_open_backup"]

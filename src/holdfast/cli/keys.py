@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, TypeVar
 import typer
 
 from holdfast.backup import KeyIncomplete, KeyMaterial, read_keys
-from holdfast.backup.container import parse_aci
+from holdfast.backup.container.material import parse_aci
 from holdfast.backup.errors import KeyRefused, UnreadableBackup
 
 __all__ = ["VARIABLE", "AccountOption", "KeyFileOption", "KeyOption", "gather_keys", "with_keys"]

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.rules import RULES, Edition, Finding, Rule, Severity, ValidationRun
 from holdfast.backup.rules.validator import start_validation
 from holdfast.cli.exit_codes import ExitCode

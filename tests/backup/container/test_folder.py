@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.container import GzipWriter, LocalMetadata, encrypt, write_manifest
+from holdfast.backup.container.cipher import encrypt
 from holdfast.backup.container.folder import SnapshotFolder, find_snapshots
+from holdfast.backup.container.gunzip import GzipWriter
 from holdfast.backup.container.keys import BackupId, BackupKey
+from holdfast.backup.container.manifest import write_manifest
+from holdfast.backup.container.metadata import LocalMetadata
 from holdfast.backup.errors import UnreadableBackup
 
 KEY = BackupKey(bytes(range(32)))

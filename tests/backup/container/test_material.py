@@ -4,16 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from holdfast.backup.container import (
-    BackupId,
-    BackupKey,
-    EntropyPool,
-    ForwardSecrecyToken,
-    KeyMaterial,
-    LocalMetadata,
-    MessageKeys,
-    parse_aci,
-)
+from holdfast.backup.container.keys import BackupId, BackupKey, EntropyPool, ForwardSecrecyToken, MessageKeys
+from holdfast.backup.container.material import KeyMaterial, parse_aci
+from holdfast.backup.container.metadata import LocalMetadata
 from holdfast.backup.errors import KeyIncomplete, KeyRefused
 from tests.backup.container.vectors import LEGACY_B, MODERN_B, SET_B
 

@@ -4,7 +4,10 @@ import io
 from dataclasses import dataclass
 from uuid import UUID
 
-from holdfast.backup.container import ForwardSecrecy, MessageKeys, TokenPair, encrypt, padded
+from holdfast.backup.container.cipher import encrypt
+from holdfast.backup.container.keys import MessageKeys
+from holdfast.backup.container.metadata import ForwardSecrecy, TokenPair
+from holdfast.backup.container.padding import padded
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.keyfile import read_keys
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, NotInArchive
 from holdfast.backup.exports import FORMS, ChatSelection, Form, export, export_backup

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup.container import find_layout
+from holdfast.backup.container.cipher import find_layout
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.repairs.shape import TargetShape, choose_shape
 from tests.backup.streams import KEYS, LOCAL_KEYS, MODERN_KEYS, container_of, file_forms, folder_of, small_sample

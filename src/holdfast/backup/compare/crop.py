@@ -17,7 +17,7 @@ from holdfast.backup import backup_reader
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.compare.selection import Window, find_chats
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import (
     BackupTarget,
     Conversion,

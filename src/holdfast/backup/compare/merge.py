@@ -21,8 +21,8 @@ from holdfast.backup.compare.recipient_pairs import RecipientPairs, pair_recipie
 from holdfast.backup.compare.resolve import adapt_message, resolve
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.compare.union import LATER_WINS, Conflict, ConflictCallback, merge_rosters
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import AttachmentKey
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.conversion import (
     BackupTarget,

@@ -11,9 +11,9 @@ from typing import BinaryIO, Final
 
 from holdfast.backup import backup_reader
 from holdfast.backup.backup_reader import Backup
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.faults import Fault, reason_for
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.errors import BackupError, DamagedBackup
 from holdfast.backup.public import public
 from holdfast.backup.redaction.broken import broken_like

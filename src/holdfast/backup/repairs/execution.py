@@ -16,10 +16,10 @@ import msgspec
 
 from holdfast.backup import backup_reader
 from holdfast.backup.backup_reader import Backup
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.atomic_write import check_replaceable, write_atomically
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.faults import Fault, reason_for
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import OutputFormat, convert, refuse_weak_key
 from holdfast.backup.errors import (
     BackupError,

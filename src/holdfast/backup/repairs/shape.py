@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from holdfast.backup.backup_reader import Backup, Form
-from holdfast.backup.container import KeyMaterial, find_layout
+from holdfast.backup.container.cipher import find_layout
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import BackupError

@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from holdfast.backup.backup_reader import Backup, BackupSource
-from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.public import public
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Edition, Severity

@@ -16,8 +16,8 @@ from google.protobuf.message import DecodeError
 
 from holdfast.backup import backup_reader
 from holdfast.backup.backup_reader import Backup
-from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.faults import Fault
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.errors import DamagedBackup, DamagedContainer, FolderIncomplete, UnreadableBackup
 from holdfast.backup.parts import Part
 from holdfast.backup.public import public
