@@ -2,11 +2,16 @@
 
 import gzip
 import io
+import os
+import threading
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
+from holdfast.backup import Backup
 from holdfast.backup.container.keys import EntropyPool, ForwardSecrecyToken
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import OutputFormat
@@ -119,3 +124,28 @@ def file_forms(records: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
     yield "zip", zip_of(content)
     yield "array", array_of(content)
     yield "json5", json5_of(content)
+
+
+def all_of(opened: Backup) -> tuple[bytes, ...]:
+    """Read every record, the header first."""
+    return (opened.header, *(frame.raw for frame in opened))
+
+
+@contextmanager
+def piped(data: bytes, step: int = 1 << 16) -> Iterator[BinaryIO]:
+    """Open the reading end of a pipe into which data is written in pieces, like standard input."""
+    reading, writing = os.pipe()
+
+    def feed() -> None:
+        with os.fdopen(writing, "wb", buffering=0) as target:
+            for start in range(0, len(data), step):
+                try:
+                    target.write(data[start : start + step])
+                except BrokenPipeError:
+                    return
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    with os.fdopen(reading, "rb") as source:
+        yield source
+    thread.join()

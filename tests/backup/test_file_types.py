@@ -14,9 +14,9 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.backup_reader import recognise
 from holdfast.backup.errors import DamagedContainer, KeyIncomplete, UnreadableBackup, UnsupportedFormat
 from holdfast.backup.file_types import is_random
+from holdfast.backup.form_detection import recognise
 from tests.backup.streams import KEYS, MODERN_KEYS, container_of, small_sample
 
 WHATSAPP_ANDROID = (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.backup.archives.removal import RemovalResult
     from holdfast.backup.archives.search import Hit, Hits
     from holdfast.backup.archives.statistics import Statistics
-    from holdfast.backup.backup_reader import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
+    from holdfast.backup.backup_reader import Backup, open  # noqa: A004  # backup.open() is what people look for
     from holdfast.backup.compare.crop import CropResult, crop
     from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange, diff
     from holdfast.backup.compare.field_changes import FieldChange, RecordChange
@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from holdfast.backup.exports.folder import ExportSummary
     from holdfast.backup.folder_import import Kept, keep
     from holdfast.backup.folder_state import KeptSnapshot
+    from holdfast.backup.form_detection import Form
     from holdfast.backup.media import ExtractedAttachment, MediaCheck, extract
     from holdfast.backup.redaction.redacted_copy import Redaction, redact
     from holdfast.backup.repairs.execution import Repair, RepairOptions, plan_repair, repair, undo_repair
@@ -318,7 +319,7 @@ _MODULES: Final = {
     "MediaCheck": "media",
     "extract": "media",
     "Backup": "backup_reader",
-    "Form": "backup_reader",
+    "Form": "form_detection",
     "open": "backup_reader",
     "Redaction": "redaction.redacted_copy",
     "redact": "redaction.redacted_copy",

@@ -11,6 +11,8 @@ from holdfast.backup.errors import UnsupportedFormat
 
 __all__ = [
     "ARCHIVE_ID",
+    "CONTAINER_MAGIC",
+    "CONTAINER_NAME",
     "ENCRYPTED_ARCHIVE",
     "LOOKED_FOR",
     "is_random",
@@ -27,6 +29,9 @@ LOOKED_FOR: Final = (
     "a frame stream (also gzipped), an encrypted backup, a local backup folder, "
     "an export (main.jsonl, its folder or its ZIP), and an array of records in JSON"
 )
+# An encrypted backup in the modern layout begins with the name and its version.
+CONTAINER_NAME: Final = b"SBACKUP"
+CONTAINER_MAGIC: Final = CONTAINER_NAME + b"\x01"
 # The SQLite application id of an archive; see `archives.schema`.
 ARCHIVE_ID: Final = 0x484F4C44
 # The first bytes of an encrypted archive: the beginning of its salt. No text and no SQLite file begins with them.

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.container.chunks import CHUNK
-from holdfast.backup.container.cipher import MAGIC, decrypt, encrypt, find_layout
+from holdfast.backup.container.cipher import decrypt, encrypt, find_layout
 from holdfast.backup.container.keys import MessageKeys
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.errors import BackupError, DamagedBackup, WrongKey
+from holdfast.backup.file_types import CONTAINER_MAGIC
 from tests.backup.container.vectors import GZIP_START, LEGACY_B, MODERN_B, ONE_PAIR, SET_A, container, exactly
 
 CONTENT = GZIP_START + b"a few words, compressed or not"
@@ -45,7 +46,7 @@ def test_a_modern_container_has_its_metadata_in_front() -> None:
     """A modern container begins with magic, length and metadata, which the MAC does not cover."""
     raw = container(CONTENT, modern=True, pad=True)
     layout = find_layout(io.BytesIO(raw))
-    assert raw.startswith(MAGIC + b"\x64" + ONE_PAIR.raw + b"I" * 16)
+    assert raw.startswith(CONTAINER_MAGIC + b"\x64" + ONE_PAIR.raw + b"I" * 16)
     assert raw[-32:] == hmac.digest(MODERN_B.hmac, raw[109:-32], "sha256")
     assert (len(raw), layout.forward_secrecy, layout.span.start) == (701, ONE_PAIR, 109)
 
@@ -78,19 +79,23 @@ def test_metadata_of_a_newer_app_is_written_as_it_is_given() -> None:
         (b"\x9e\x02\xaa\x15\x77\x31\x08\xf0", "8 bytes are too few to be encrypted content: 64 are the least", 8),
         (bytes(63), "63 bytes are too few to be encrypted content: 64 are the least", 63),
         (bytes(65), "the encrypted content is cut off: 17 bytes are not a whole number of blocks", 65),
-        (MAGIC, "the file ends in the middle of a length", 8),
-        (MAGIC + b"\x80", "the file ends in the middle of a length", 9),
-        (MAGIC + b"\x01", "the file ends in the middle of the forward-secrecy metadata", 9),
-        (MAGIC + b"\x01\x00", "the forward-secrecy metadata is not a readable record", 9),
-        (MAGIC + b"\x80\x80\x80\x80\x80\x01", "a length is larger than 32 bits can say", 8),
+        (CONTAINER_MAGIC, "the file ends in the middle of a length", 8),
+        (CONTAINER_MAGIC + b"\x80", "the file ends in the middle of a length", 9),
+        (CONTAINER_MAGIC + b"\x01", "the file ends in the middle of the forward-secrecy metadata", 9),
+        (CONTAINER_MAGIC + b"\x01\x00", "the forward-secrecy metadata is not a readable record", 9),
+        (CONTAINER_MAGIC + b"\x80\x80\x80\x80\x80\x01", "a length is larger than 32 bits can say", 8),
         (
-            MAGIC + b"\x81\x80\x01" + bytes(16385),
+            CONTAINER_MAGIC + b"\x81\x80\x01" + bytes(16385),
             "the forward-secrecy metadata claims 16385 bytes, more than the 16384 allowed",
             8,
         ),
-        (MAGIC + b"\x00" + bytes(64), "the forward-secrecy metadata has 0 tokens where one or two belong", 9),
         (
-            MAGIC + b"\x64" + ONE_PAIR.raw + bytes(48),
+            CONTAINER_MAGIC + b"\x00" + bytes(64),
+            "the forward-secrecy metadata has 0 tokens where one or two belong",
+            9,
+        ),
+        (
+            CONTAINER_MAGIC + b"\x64" + ONE_PAIR.raw + bytes(48),
             "48 bytes are too few to be encrypted content: 64 are the least",
             157,
         ),
@@ -129,7 +134,7 @@ def test_any_flipped_bit_is_found_before_anything_is_decrypted(modern: bool) -> 
 def test_a_flipped_bit_before_the_metadata_is_found_too() -> None:
     """A flipped bit in the magic or the length of the metadata is an error."""
     raw = bytearray(container(CONTENT, modern=True))
-    for bit in range(8 * (len(MAGIC) + 1)):
+    for bit in range(8 * (len(CONTAINER_MAGIC) + 1)):
         raw[bit // 8] ^= 1 << bit % 8
         with pytest.raises(BackupError):
             opened(bytes(raw), MODERN_B)

@@ -29,15 +29,13 @@ from holdfast.backup.container.sealed import (
     unproven,
 )
 from holdfast.backup.errors import DamagedBackup, DamagedContainer, WrongKey
+from holdfast.backup.file_types import CONTAINER_MAGIC, CONTAINER_NAME
 from holdfast.backup.parts import Part
 from holdfast.backup.wire.varint import encode_varint, read_varint
 from holdfast.redacted_repr import redacted
 
-__all__ = ["MAGIC", "ContainerLayout", "decrypt", "encrypt", "find_layout"]
+__all__ = ["ContainerLayout", "decrypt", "encrypt", "find_layout"]
 
-NAME: Final = b"SBACKUP"
-VERSION: Final = 1
-MAGIC: Final = NAME + bytes([VERSION])
 GZIP: Final = b"\x1f\x8b\x08"
 # The page size of Signal Desktop's encrypted database, which is as random as a container.
 SQLCIPHER_PAGE: Final = 4096
@@ -67,10 +65,10 @@ def find_layout(source: BinaryIO, *, on_fault: OnFault | None = None) -> Contain
     """
     end = source.seek(0, io.SEEK_END)
     source.seek(0)
-    start = b"".join(read_chunks(source, len(MAGIC)))
-    if start != MAGIC:
+    start = b"".join(read_chunks(source, len(CONTAINER_MAGIC)))
+    if start != CONTAINER_MAGIC:
         span = Span(0, end)
-        version = start[-1] if len(start) == len(MAGIC) and start.startswith(NAME) else None
+        version = start[-1] if len(start) == len(CONTAINER_MAGIC) and start.startswith(CONTAINER_NAME) else None
         layout = ContainerLayout(span, unknown_version=version)
     else:
         layout = _modern_layout(source, end, on_fault)
@@ -93,7 +91,7 @@ def _modern_layout(source: BinaryIO, end: int, on_fault: OnFault | None) -> Cont
         problem = (
             f"the forward-secrecy metadata claims {size} bytes, more than the {FORWARD_SECRECY_LIMIT} allowed"
         )
-        raise DamagedContainer(problem, part=Part.TOKENS, offset=len(MAGIC))
+        raise DamagedContainer(problem, part=Part.TOKENS, offset=len(CONTAINER_MAGIC))
     raw = b"".join(read_chunks(source, size))
     if len(raw) != size:
         problem = "the file ends in the middle of the forward-secrecy metadata"
@@ -167,5 +165,5 @@ def encrypt(
     With `forward_secrecy` it has the modern layout, which needs keys derived with that token.
     """
     if forward_secrecy is not None:
-        target.write(MAGIC + encode_varint(len(forward_secrecy.raw)) + forward_secrecy.raw)
+        target.write(CONTAINER_MAGIC + encode_varint(len(forward_secrecy.raw)) + forward_secrecy.raw)
     return Sealer(target, keys, iv=iv, padding=padding)

@@ -3,12 +3,13 @@
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
-from holdfast.backup.backup_reader import Backup, Form
+from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.cipher import find_layout
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import BackupError
+from holdfast.backup.form_detection import Form
 from holdfast.backup.repairs.originals import open_source_file
 from holdfast.redacted_repr import redacted
 

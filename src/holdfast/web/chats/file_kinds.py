@@ -7,14 +7,13 @@ from typing import Final
 
 from holdfast.backup.archives.passphrases import is_encrypted
 from holdfast.backup.archives.schema import APPLICATION_ID
-from holdfast.backup.backup_reader import Form, begins_like_a_stream, recognise
-from holdfast.backup.container.cipher import MAGIC as SEALED_MAGIC
 from holdfast.backup.container.cipher import find_layout
 from holdfast.backup.container.folder import find_snapshots
 from holdfast.backup.container.sealed import Span
 from holdfast.backup.container.takeout import find_export
 from holdfast.backup.errors import BackupError
-from holdfast.backup.file_types import is_random
+from holdfast.backup.file_types import CONTAINER_MAGIC, is_random
+from holdfast.backup.form_detection import Form, begins_like_a_stream, recognise
 
 __all__ = [
     "LOOK",
@@ -94,7 +93,7 @@ def looks_like_backup(head: bytes, name: str) -> bool:
 
     `head` is the first kilobytes of the file; for a Git LFS pointer, of the object that it refers to.
     """
-    if is_archive(head) or head.startswith(SEALED_MAGIC):
+    if is_archive(head) or head.startswith(CONTAINER_MAGIC):
         return True
     lower = name.lower()
     if head and lower.endswith(SEALED_NAMES) and not head.isascii() and is_random(head):
