@@ -11,7 +11,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import EllipsisType, NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
@@ -134,7 +134,8 @@ def every_attribute(cls: type) -> list[tuple[str, str, str]]:
     """List the fields and properties of a class, internal ones included."""
     if issubclass(cls, enum.Enum):
         return [(member.name, repr(member.value), "") for member in cls]
-    hints = get_type_hints(cls)
+    # Not evaluated: a name may be imported for type checkers only.
+    hints = {name: kind for base in reversed(cls.__mro__) for name, kind in inspect.get_annotations(base).items()}
     found = [(name, readable(kind), "") for name, kind in hints.items() if not name.startswith("_")]
     for name, member in members(cls):
         getter: Callable[..., object] | None = None

@@ -88,12 +88,14 @@ def test_help_loads_no_command(arguments: list[str]) -> None:
 
 
 def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) -> None:
-    """`info` of a plain stream loads no ciphers, no JSON and no progress bars."""
+    """`info` of a plain stream loads nothing for keys, ciphers, attachments or archives, no JSON and no bars."""
     (tmp_path / "x").write_bytes(stream_of(small_sample()))
     modules = loaded_modules("backup", "info", str(tmp_path / "x"))
     assert "holdfast.backup.summary" in modules
     assert not modules & {"cryptography", "json5", "rich.console", "holdfast.backup.wire.fromjson"}
-    assert not modules & {"json", "mimetypes", "msgspec", "random", "secrets", "tempfile"}
+    assert not modules & {"hashlib", "json", "mimetypes", "msgspec", "random", "secrets", "tempfile", "zipfile"}
+    assert not modules & {f"holdfast.backup.container.{name}" for name in ("cipher", "folder", "keys", "takeout")}
+    assert "holdfast.backup.media" not in modules
 
 
 def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:

@@ -9,28 +9,12 @@ from itertools import chain
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Protocol, Self, TypeAlias
 
 from holdfast.backup.container.chunks import CHUNK, as_file, read_chunks
-from holdfast.backup.container.cipher import decrypt, find_layout
 from holdfast.backup.container.faults import OnFault
-from holdfast.backup.container.folder import (
-    MAIN,
-    METADATA,
-    SnapshotFolder,
-    find_snapshots,
-    incomplete_snapshots,
-    without_main,
-)
 from holdfast.backup.container.gunzip import GunzipLimits, gunzip
-from holdfast.backup.container.keyfile import read_keys
-from holdfast.backup.container.keys import EntropyPool
-from holdfast.backup.container.material import KeyMaterial
-from holdfast.backup.container.media import AttachmentStore, ExportMedia, FolderMedia
-from holdfast.backup.container.metadata import LocalMetadata
-from holdfast.backup.container.takeout import ZipExport, find_export
 from holdfast.backup.errors import (
-    BackupError,
     DamagedContainer,
     FolderIncomplete,
     KeyIncomplete,
@@ -57,6 +41,13 @@ from holdfast.backup.public import public
 from holdfast.backup.wire import Block, Frame, FrameStream, StreamLimits
 from holdfast.backup.wire.salvage import OnGap, SalvagedStream
 from holdfast.redacted_repr import redacted
+
+if TYPE_CHECKING:
+    from holdfast.backup.container.folder import SnapshotFolder
+    from holdfast.backup.container.keys import EntropyPool
+    from holdfast.backup.container.material import KeyMaterial
+    from holdfast.backup.container.media import AttachmentStore
+    from holdfast.backup.container.metadata import LocalMetadata
 
 __all__ = ["Backup", "BackupSource", "open", "opened"]
 
@@ -87,7 +78,7 @@ class Backup:
     name: str
     header: bytes
     size: int
-    media: AttachmentStore | None
+    media: "AttachmentStore | None"
 
     def __init__(
         self,
@@ -96,8 +87,8 @@ class Backup:
         start: Callable[[], RecordSource],
         close: ExitStack,
         *,
-        media: AttachmentStore | None = None,
-        snapshot: SnapshotFolder | None = None,
+        media: "AttachmentStore | None" = None,
+        snapshot: "SnapshotFolder | None" = None,
         again: bool = True,
         limits: StreamLimits | None = None,
     ) -> None:
@@ -170,7 +161,7 @@ BackupSource: TypeAlias = str | PathLike[str] | BinaryIO | Backup
 class Opener:
     """The options of `open`, and one method for each form."""
 
-    keys: KeyMaterial | None
+    keys: "KeyMaterial | None"
     limits: StreamLimits
     gunzip: GunzipLimits
     progress: Callable[[int], None] | None
@@ -187,6 +178,10 @@ class Opener:
 
     def folder(self, path: Path) -> Backup:
         """Open a folder."""
+        from holdfast.backup.container.folder import find_snapshots, incomplete_snapshots, without_main  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+        from holdfast.backup.container.media import ExportMedia  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+        from holdfast.backup.container.takeout import find_export  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
         snapshots = find_snapshots(path)
         if snapshots:
             chosen = snapshots[0]
@@ -208,8 +203,10 @@ class Opener:
                 form, str(path), self.lines(source), stack.pop_all(), media=ExportMedia(export), limits=self.limits
             )
 
-    def snapshot(self, snapshot: SnapshotFolder) -> Backup:
+    def snapshot(self, snapshot: "SnapshotFolder") -> Backup:
         """Open one snapshot of a local folder."""
+        from holdfast.backup.container.media import FolderMedia  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
         with ExitStack() as stack:
             source = stack.enter_context(snapshot.open_main())
             start = self.sealed(source, snapshot.metadata)
@@ -256,6 +253,9 @@ class Opener:
         if form is Form.CONTAINER:
             start = self.sealed(source, lambda: local_metadata(beside))
         elif form is Form.EXPORT:
+            from holdfast.backup.container.media import ExportMedia  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+            from holdfast.backup.container.takeout import ZipExport  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
             export = ZipExport.read(source, limits=self.gunzip)
             media = ExportMedia(export)
 
@@ -347,25 +347,17 @@ class Opener:
 
         return try_keys
 
-    def sealed(self, source: BinaryIO, metadata: Callable[[], LocalMetadata | None]) -> Callable[[], RecordSource]:
+    def sealed(
+        self, source: BinaryIO, metadata: "Callable[[], LocalMetadata | None]"
+    ) -> Callable[[], RecordSource]:
         """Read an encrypted container; its MAC is verified each time before anything is decrypted."""
 
         def start() -> RecordSource:
-            layout = find_layout(source, on_fault=self.on_fault)
-            key_material = self.keys or KeyMaterial()
-            try:
-                beside = metadata()
-            except BackupError as problem:
-                # With the account id or the container's keys, the damaged file is not needed.
-                if key_material.message is None and key_material.own_backup_id() is None:
-                    raise
-                if self.on_fault is not None and isinstance(problem, DamagedContainer | FolderIncomplete):
-                    self.on_fault(problem)
-                beside = None
-            keys = key_material.message_keys(modern=layout.modern, local_metadata=beside)
-            content = decrypt(source, layout, keys, on_fault=self.on_fault)
-            plain = gunzip(content, limits=self.gunzip, on_fault=self.on_fault)
-            return self.read(plain)
+            from holdfast.backup.container.decryption import open_decrypted  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+            return self.read(
+                open_decrypted(source, self.keys, metadata, limits=self.gunzip, on_fault=self.on_fault)
+            )
 
         return start
 
@@ -373,7 +365,7 @@ class Opener:
 @public
 def open(  # noqa: A001  # backup.open() is what people look for
     source: str | PathLike[str] | BinaryIO,
-    key: KeyMaterial | str | None = None,
+    key: "KeyMaterial | str | None" = None,
     *,
     limits: StreamLimits | None = None,
     gunzip_limits: GunzipLimits | None = None,
@@ -398,7 +390,12 @@ def open(  # noqa: A001  # backup.open() is what people look for
     ...     print(backup.form, sum(frame.message.HasField("chatItem") for frame in backup))
     frame stream 200
     """
-    keys = read_keys(key) if isinstance(key, str) else key
+    if isinstance(key, str):
+        from holdfast.backup.container.keyfile import read_keys  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+        keys: KeyMaterial | None = read_keys(key)
+    else:
+        keys = key
     opener = Opener(
         keys,
         limits or StreamLimits(),
@@ -440,7 +437,7 @@ def open_with(opener: Opener, source: str | PathLike[str] | BinaryIO) -> Backup:
 @contextmanager
 def opened(
     source: BackupSource,
-    key: KeyMaterial | str | None = None,
+    key: "KeyMaterial | str | None" = None,
     *,
     limits: StreamLimits | None = None,
     progress: Callable[[int], None] | None = None,
@@ -462,8 +459,10 @@ def reading(name: str) -> Iterator[None]:
         raise UnreadableBackup(f"{name} cannot be read: {error.strerror or error}") from error
 
 
-def local_metadata(folder: Path | None) -> LocalMetadata | None:
+def local_metadata(folder: Path | None) -> "LocalMetadata | None":
     """Return the metadata file in the folder of a container, if there is one."""
+    from holdfast.backup.container.folder import MAIN, METADATA, SnapshotFolder  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     if folder is None or not (folder / METADATA).is_file() or not (folder / MAIN).is_file():
         return None
     return SnapshotFolder(folder, folder).metadata()

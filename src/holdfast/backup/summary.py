@@ -4,14 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from google.protobuf.message import DecodeError
 
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
-from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.dates import moment
-from holdfast.backup.media import MediaCheck, check_media, pointers_of
 from holdfast.backup.names import account_name, recipient_name
 from holdfast.backup.public import public
 from holdfast.backup.schema import RECORDS, BackupInfo, backup_pb2
@@ -20,6 +18,10 @@ from holdfast.backup.wire.collect import Selection, collect_block
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.redacted_repr import redacted
+
+if TYPE_CHECKING:
+    from holdfast.backup.container.material import KeyMaterial
+    from holdfast.backup.media import MediaCheck
 
 __all__ = ["ChatCount", "Header", "Info", "info"]
 
@@ -88,7 +90,7 @@ class Info:
     last_ms: int | None
     attachments: int
     attachment_bytes: int
-    media: MediaCheck | None
+    media: "MediaCheck | None"
     largest_chats: tuple[ChatCount, ...]
     months: Mapping[str, int]
 
@@ -101,7 +103,7 @@ class Info:
 @public
 def info(
     source: BackupSource,
-    key: KeyMaterial | str | None = None,
+    key: "KeyMaterial | str | None" = None,
     *,
     limits: StreamLimits | None = None,
     progress: Callable[[int], None] | None = None,
@@ -171,7 +173,7 @@ class Digest:
                 if end > start:
                     self.attachments += 1
                     if self.backup.media is not None:
-                        self.pointers.update(pointers_of(block.data[start:end]))
+                        self.add_pointers(block.data[start:end])
             elif slot == size:
                 self.attachment_bytes += start
             elif depth > 1:
@@ -203,6 +205,20 @@ class Digest:
         chat = backup_pb2.Chat.FromString(raw)
         self.chats[chat.id] = chat.recipientId
 
+    def add_pointers(self, locator: bytes) -> None:
+        """Store the attachment file that a locator refers to."""
+        from holdfast.backup.media import pointers_of  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+        self.pointers.update(pointers_of(locator))
+
+    def media_check(self, *, verify: bool) -> "MediaCheck | None":
+        """Check the files of the attachments, if the backup has a place for them."""
+        if self.backup.media is None:
+            return None
+        from holdfast.backup.media import check_media  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+        return check_media(self.backup.media, self.pointers, verify=verify)
+
     def info(self, *, verify_media: bool) -> Info:
         """Return the summary."""
         header = BackupInfo.FromString(self.backup.header)
@@ -212,7 +228,6 @@ class Digest:
         for day, count in self.by_day.items():
             date = moment(day * DAY)
             months[f"{date:%Y-%m}" if date else "unknown"] += count
-        media = self.backup.media
         return Info(
             form=self.backup.form.value,
             header=Header(header.version, header.backupTimeMs, header.currentAppVersion, header.firstAppVersion),
@@ -226,7 +241,7 @@ class Digest:
             last_ms=self.last,
             attachments=self.attachments,
             attachment_bytes=self.attachment_bytes,
-            media=None if media is None else check_media(media, self.pointers, verify=verify_media),
+            media=self.media_check(verify=verify_media),
             largest_chats=tuple(
                 ChatCount(self.names.get(self.chats.get(chat, 0), "Unknown"), count)
                 for chat, count in self.by_chat.most_common(LARGEST)

@@ -8,7 +8,6 @@ from typing import Annotated, BinaryIO, TypeVar
 import typer
 
 from holdfast import backup
-from holdfast.backup.container.material import KeyMaterial
 from holdfast.cli.output import byte_progress
 
 __all__ = ["SourceArgument", "resolve_input", "size_of", "with_open_backup"]
@@ -25,7 +24,7 @@ Answer = TypeVar("Answer")
 
 def with_open_backup(
     path: Path,
-    keys: KeyMaterial | None,
+    keys: "backup.KeyMaterial | None",
     work: Callable[[backup.Backup], Answer],
     *,
     edited: list[int] | None = None,

@@ -9,13 +9,15 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
-from holdfast.backup import KeyIncomplete, KeyMaterial, read_keys
-from holdfast.backup.container.material import parse_aci
-from holdfast.backup.errors import KeyRefused, UnreadableBackup
+from holdfast import backup
+from holdfast.backup.errors import KeyIncomplete, KeyRefused, UnreadableBackup
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 __all__ = ["VARIABLE", "AccountOption", "KeyFileOption", "KeyOption", "gather_keys", "with_keys"]
 
@@ -40,19 +42,26 @@ Answer = TypeVar("Answer")
 
 def gather_keys(
     environ: Mapping[str, str], *, key: str | None, key_file: Path | None, account_id: str | None
-) -> KeyMaterial | None:
+) -> "backup.KeyMaterial | None":
     """Return the keys from the option, the file or the environment, in this order, with the account id."""
-    keys: KeyMaterial | None = None
+    keys: backup.KeyMaterial | None = None
     if key is not None:
-        keys = read_keys(key)
+        keys = backup.read_keys(key)
     elif key_file is not None:
-        keys = read_keys(read_file(key_file))
+        keys = backup.read_keys(read_file(key_file))
     elif environ.get(VARIABLE):
-        keys = read_keys(environ[VARIABLE])
+        keys = backup.read_keys(environ[VARIABLE])
     if account_id is None:
         return keys
     values = {} if keys is None else {field.name: getattr(keys, field.name) for field in fields(keys)}
-    return KeyMaterial(**{**values, "aci": parse_aci(account_id)})
+    return backup.KeyMaterial(**{**values, "aci": parse_account_id(account_id)})
+
+
+def parse_account_id(text: str) -> "UUID":
+    """Parse the id of an account."""
+    from holdfast.backup.container.material import parse_aci  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    return parse_aci(text)
 
 
 def read_file(path: Path) -> str:
@@ -72,7 +81,7 @@ def read_file(path: Path) -> str:
 
 
 def with_keys(
-    work: Callable[[KeyMaterial | None], Answer],
+    work: "Callable[[backup.KeyMaterial | None], Answer]",
     *,
     key: str | None,
     key_file: Path | None,
@@ -89,16 +98,16 @@ def with_keys(
         return work(ask(keys, error.missing))
 
 
-def ask(keys: KeyMaterial | None, missing: tuple[str, ...]) -> KeyMaterial:
+def ask(keys: "backup.KeyMaterial | None", missing: tuple[str, ...]) -> "backup.KeyMaterial":
     """Prompt for missing keys without echo."""
     values: dict[str, Any] = {} if keys is None else {name: getattr(keys, name) for name in keys.given()}
     for key_name in missing:
         text = typer.prompt(key_name[:1].upper() + key_name[1:], hide_input=True, err=True)
         if key_name == "the account id":
-            values["aci"] = parse_aci(text)
+            values["aci"] = parse_account_id(text)
         elif key_name == "the forward-secrecy token":
-            values["token"] = read_keys(f"token = {text}").token
+            values["token"] = backup.read_keys(f"token = {text}").token
         else:
-            keys = read_keys(text)
+            keys = backup.read_keys(text)
             values.update({name: getattr(keys, name) for name in keys.given()})
-    return KeyMaterial(**values)
+    return backup.KeyMaterial(**values)
