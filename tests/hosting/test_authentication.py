@@ -200,6 +200,33 @@ def test_passwords_are_hashed_in_threads_of_their_own(
     assert len(asked) == (status == 401)
 
 
+@pytest.mark.parametrize("path", ["/api/v1/user", "/admin/none.git/info/refs?service=git-upload-pack"])
+def test_a_correct_password_of_concurrent_requests_is_hashed_once(
+    clients: ServiceClients, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Requests that wait for the same password are neither counted nor hashed; each wrong one is both."""
+    asked: list[str] = []
+    verify = accounts.verify
+
+    def noted(password_hash: str, typed: Secret) -> bool:
+        asked.append(typed.reveal())
+        return verify(password_hash, typed)
+
+    def send(password: str) -> int:
+        with clients.service.client() as client:
+            return client.get(path, auth=("admin", password)).status_code
+
+    monkeypatch.setattr(accounts, "verify", noted)
+    limit = clients.service.settings.login_failures
+    with ThreadPoolExecutor(16) as threads:
+        statuses = set(threads.map(send, [ADMIN_PASSWORD] * 3 * limit))
+        assert statuses == ({200} if path == "/api/v1/user" else {404})
+        assert asked == [ADMIN_PASSWORD]
+        outcomes = Counter(threads.map(send, ["wrong"] * 3 * limit))
+    assert outcomes == {401: limit, 429: 2 * limit}
+    assert asked == [ADMIN_PASSWORD, *["wrong"] * limit]
+
+
 def test_a_busy_password_pool_is_reported(clients: ServiceClients) -> None:
     """A full pool answers 503 with Retry-After, and requests with a token are answered meanwhile."""
     started, leave = threading.Semaphore(0), threading.Event()

@@ -1,5 +1,6 @@
 """Authentication of requests: an access token, a name and a password, or the session cookie."""
 
+import asyncio
 import base64
 import binascii
 import hashlib
@@ -7,7 +8,9 @@ import re
 import secrets
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from typing import Final
+from weakref import WeakValueDictionary
 
 from holdfast.hosting import access
 from holdfast.hosting.access import ANONYMOUS, Actor
@@ -58,14 +61,27 @@ class Authenticator:
     def __init__(self) -> None:
         self._salt = secrets.token_bytes(32)
         self._right: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
+        self._checks: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
 
     async def check_password(self, request: RequestContext) -> None:
-        """Authenticate in the password thread pool; `identify` then uses the stored result."""
-        request.may_hash = True
-        try:
-            request.identified = await request.app.password_pool.run(request.address, self.identify, request)
-        except HashingBusy as error:
-            raise busy(error) from None
+        """Authenticate in the password thread pool; `identify` then uses the stored result.
+
+        Concurrent requests with the same credentials are checked one after the other: if the password is correct,
+        it is counted and hashed once, and the others find it in the cache.
+        """
+        credentials = self._digest("", request.header("authorization") or "")
+        lock = self._checks.setdefault(credentials, asyncio.Lock())
+        had_to_wait = lock.locked()
+        async with lock:
+            if had_to_wait:
+                with suppress(PasswordNeeded):
+                    request.identified = await run_in_thread(self.identify, request)
+                    return
+            request.may_hash = True
+            try:
+                request.identified = await request.app.password_pool.run(request.address, self.identify, request)
+            except HashingBusy as error:
+                raise busy(error) from None
 
     async def count_failure(self, request: RequestContext, refusal: ApiError) -> ApiError:
         """Count an unknown token for the rate limit, and return the error response: the given one, or 429."""
