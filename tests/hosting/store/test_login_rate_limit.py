@@ -6,9 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.login_rate_limit import (
     KNOWN_SECONDS,
+    PENDING_SECONDS,
     cancel_attempt,
     count_wrong_token,
     expired,
+    fail,
     forget_challenge,
     forget_codes,
     reserve_attempt,
@@ -26,7 +28,15 @@ def is_limited(database: Database, name: str, address: str, now: float) -> int:
 
 
 def count_failure(database: Database, name: str, address: str, now: float) -> int:
-    """Count an attempt, with a limit of three in a hundred seconds; return the seconds to wait."""
+    """Count a wrong password, with a limit of three in a hundred seconds; return the seconds to wait."""
+    wait = reserve(database, name, address, now)
+    if wait == 0:
+        fail(database, name, address)
+    return wait
+
+
+def reserve(database: Database, name: str, address: str, now: float) -> int:
+    """Count a pending attempt, with the same limit; return the seconds to wait."""
     return reserve_attempt(database, name, address, limit=3, window=100, now=now)
 
 
@@ -50,8 +60,10 @@ def test_a_name_from_an_address_waits_after_too_many(database: Database) -> None
 def test_attempts_at_once_are_limited_as_those_in_turn_are(database: Database) -> None:
     """Each attempt is counted by one atomic statement, so concurrent ones do not exceed the limit."""
     with ThreadPoolExecutor(8) as threads:
-        outcomes = list(threads.map(lambda _: count_failure(database, "ada", "192.0.2.1", 1), range(24)))
-    assert outcomes.count(0) == 3
+        for attempt in (reserve, count_failure):
+            outcomes = list(threads.map(lambda _, make=attempt: make(database, "ada", "192.0.2.1", 1), range(24)))
+            assert outcomes.count(0) == 3
+            succeed(database, "ada", "192.0.2.1", now=1)
 
 
 def test_an_attempt_that_is_refused_counts_nowhere(database: Database) -> None:
@@ -111,10 +123,43 @@ def test_attempts_without_a_result_do_not_add_up(database: Database) -> None:
     """Attempts of a process that died while hashing are subtracted by the next right password."""
     for _ in range(50):
         for _ in range(3):
-            assert count_failure(database, "ada", "192.0.2.1", 1) == 0
+            assert reserve(database, "ada", "192.0.2.1", 1) == 0
         succeed(database, "ada", "192.0.2.1", now=1)
     assert is_limited(database, "bob", "192.0.2.1", 2) == 0
     assert is_limited(database, "ada", "192.0.2.2", 2) == 0
+
+
+def test_attempts_without_a_result_are_forgotten_after_half_a_minute(database: Database) -> None:
+    """Attempts of killed processes limit a user for seconds only, and are subtracted from the totals."""
+
+    def attempt(now: int) -> int:
+        return reserve_attempt(database, "ada", "192.0.2.1", limit=3, window=10_000, now=now)
+
+    for start in range(0, 12 * PENDING_SECONDS, PENDING_SECONDS):
+        for second in range(3):
+            assert attempt(start + second) == 0
+        # Counted from the first of them, so that later ones do not keep it alive.
+        assert (
+            seconds_to_wait(database, "ada", "192.0.2.1", limit=3, window=10_000, now=start + 10)
+            == PENDING_SECONDS - 10
+        )
+        assert attempt(start + 10) == PENDING_SECONDS - 10
+    assert attempt(12 * PENDING_SECONDS) == 0
+    fail(database, "ada", "192.0.2.1")
+    with database.read() as connection:
+        rows = connection.execute(login_failures.select()).all()
+    assert [(row.failures, row.pending) for row in rows] == [(1, 0)] * 3
+
+
+def test_a_wrong_password_counts_longer_than_a_pending_attempt(database: Database) -> None:
+    """Wrong passwords and pending attempts are limited together, and only the former outlast half a minute."""
+    assert count_failure(database, "ada", "192.0.2.1", 0) == 0
+    assert count_failure(database, "ada", "192.0.2.1", 0) == 0
+    assert reserve(database, "ada", "192.0.2.1", 0) == 0
+    assert reserve(database, "ada", "192.0.2.1", 1) == PENDING_SECONDS - 1
+    assert reserve(database, "ada", "192.0.2.1", PENDING_SECONDS) == 0
+    fail(database, "ada", "192.0.2.1")
+    assert reserve(database, "ada", "192.0.2.1", PENDING_SECONDS) == 100 - PENDING_SECONDS
 
 
 def test_attempts_that_succeed_at_once_are_subtracted_once(database: Database) -> None:
@@ -122,7 +167,7 @@ def test_attempts_that_succeed_at_once_are_subtracted_once(database: Database) -
     for number in range(27):
         assert count_failure(database, f"user{number}", "192.0.2.1", 1) == 0
     for _ in range(3):
-        assert count_failure(database, "ada", "192.0.2.1", 1) == 0
+        assert reserve(database, "ada", "192.0.2.1", 1) == 0
     for _ in range(3):
         succeed(database, "ada", "192.0.2.1", now=1)
     for number in range(3):
@@ -139,7 +184,7 @@ def test_a_log_in_from_a_known_address_subtracts_no_guess_of_strangers(database:
             assert count_failure(database, "ada", address, 2) == 0
             assert count_failure(database, "ada", "192.0.2.1", 2) == 0
             succeed(database, "ada", "192.0.2.1", now=2)
-    assert count_failure(database, "ada", "192.0.2.1", 2) == 0
+    assert reserve(database, "ada", "192.0.2.1", 2) == 0
     cancel_attempt(database, "ada", "192.0.2.1", now=2)
     assert is_limited(database, "ada", "203.0.113.9", 3) > 0
 
@@ -147,7 +192,7 @@ def test_a_log_in_from_a_known_address_subtracts_no_guess_of_strangers(database:
 def test_an_attempt_that_was_not_made_is_given_back(database: Database) -> None:
     """An attempt that is cancelled because the service is busy does not count as a guess."""
     for _ in range(50):
-        assert count_failure(database, "ada", "192.0.2.1", 1) == 0
+        assert reserve(database, "ada", "192.0.2.1", 1) == 0
         cancel_attempt(database, "ada", "192.0.2.1", now=1)
     assert is_limited(database, "ada", "192.0.2.1", 2) == 0
 

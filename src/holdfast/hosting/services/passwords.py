@@ -46,8 +46,8 @@ def check_limit(database: Database, settings: Settings, name: str, address: str)
 def check(database: Database, settings: Settings, name: str, password: Secret, address: str) -> Account | None:
     """Return the user if the password is correct, else None.
 
-    The attempt is counted before the password is hashed, so that concurrent guesses are limited as well. It is not
-    counted in the end if the password is correct, or if hashing is too busy.
+    The attempt is counted as pending before the password is hashed, so that concurrent guesses are limited too. It
+    is not counted in the end if the password is correct, or if hashing is too busy.
     """
     if is_too_long(name, password):
         return None
@@ -60,7 +60,9 @@ def check(database: Database, settings: Settings, name: str, password: Secret, a
     except HashingBusy:
         login_rate_limit.cancel_attempt(database, name, address)
         raise
-    if user is not None:
+    if user is None:
+        login_rate_limit.fail(database, name, address)
+    else:
         login_rate_limit.succeed(database, name, address)
     return user
 

@@ -1,7 +1,8 @@
 """Rate limit of password guesses, counted in the database and so across processes.
 
 An attempt is counted before its password is hashed, by one atomic statement per counter: no more than the limit
-are hashed, whatever the concurrency. There are three counters:
+are hashed, whatever the concurrency. While it is hashed, it is pending; pending attempts count for half a minute,
+so that those of a process that was killed do not lock a user out. There are three counters:
 
 - per user name and address, the limit itself, reset by the right password;
 - per address over all names, against password spraying;
@@ -9,8 +10,8 @@ are hashed, whatever the concurrency. There are three counters:
   logged in during the last 30 days, so that strangers cannot lock a user out.
 
 A right password subtracts from the other two what the first one had counted: the user's own typing errors, and
-attempts whose process or database died before their result was recorded. The attempts on other names, or from
-other addresses, stay counted, or any account could be used to bypass the limit.
+pending attempts. The attempts on other names, or from other addresses, stay counted, or any account could be used
+to bypass the limit.
 
 An address is an IPv4 address or an IPv6 /64 network, the usual allocation of one customer.
 """
@@ -30,6 +31,7 @@ __all__ = [
     "cancel_attempt",
     "count_wrong_token",
     "expired",
+    "fail",
     "forget_challenge",
     "forget_codes",
     "reserve_attempt",
@@ -44,6 +46,8 @@ TOTAL_FACTOR: Final = 10
 # How long an address counts as known after a log-in.
 KNOWN_SECONDS: Final = 30 * 86_400
 KNOWN: Final = "+"
+# An attempt is queued for at most 5 seconds before it is hashed; one that has no result after this has ended.
+PENDING_SECONDS: Final = 30
 
 
 class Sources:
@@ -86,19 +90,19 @@ def seconds_to_wait(
 def waits(connection: Connection, sources: Sources, limit: int, window: int, moment: int) -> int:
     """Return how long an attempt has to wait according to the counters."""
     keys = (sources.both, sources.address, sources.account, sources.known)
-    statement = sql_select(login_failures.c.source, login_failures.c.failures, login_failures.c.first_at).where(
-        login_failures.c.source.in_(keys)
-    )
+    statement = sql_select(login_failures).where(login_failures.c.source.in_(keys))
     rows = {row.source: row for row in connection.execute(statement)}
     limits = sources.limits(limit, is_known=is_known(rows.get(sources.known), moment))
-    return max(
-        (
-            row.first_at + window - moment
-            for key, most in limits.items()
-            if (row := rows.get(key)) is not None and row.first_at > moment - window and row.failures >= most
-        ),
-        default=0,
-    )
+    wait = 0
+    for key, most in limits.items():
+        row = rows.get(key)
+        if row is None or row.first_at <= moment - window:
+            continue
+        if row.failures >= most:
+            wait = max(wait, row.first_at + window - moment)
+        elif row.failures + row.pending >= most:
+            wait = max(wait, row.pending_at + PENDING_SECONDS - moment)
+    return wait
 
 
 def is_known(row: object, moment: int) -> bool:
@@ -127,8 +131,10 @@ def reserve_attempt(
     try:
         with database.write() as connection:
             connection.execute(delete(login_failures).where(expired(moment, window)))
+            forget_abandoned(connection, sources, moment)
             for source, most in sources.limits(limit, is_known=from_known_address).items():
-                count(database, connection, source, most, window=window, moment=moment)
+                reserve = count_pending if source == sources.both else count
+                reserve(database, connection, source, most, window=window, moment=moment)
     except OverLimit:
         with database.read() as connection:
             # A concurrent attempt may have been subtracted again: then the wait is short.
@@ -161,12 +167,67 @@ def count(
         raise OverLimit
 
 
+def count_pending(
+    database: Database, connection: Connection, source: str, limit: int, *, window: int, moment: int
+) -> None:
+    """Increment the pending attempts of a counter if it is below its limit, or raise `OverLimit`."""
+    columns = login_failures.c
+    old = columns.first_at <= moment - window
+    statement = (
+        upsert(database, login_failures)
+        .on_conflict_do_update(
+            index_elements=["source"],
+            set_={
+                "failures": case((old, 0), else_=columns.failures),
+                "first_at": case((old, moment), else_=columns.first_at),
+                "pending": case((old, 1), else_=columns.pending + 1),
+                "pending_at": case((or_(old, columns.pending == 0), moment), else_=columns.pending_at),
+            },
+            where=or_(old, columns.failures + columns.pending < limit),
+        )
+        .returning(columns.pending)
+    )
+    values = {"source": source, "failures": 0, "first_at": moment, "pending": 1, "pending_at": moment}
+    if connection.execute(statement, values).first() is None:
+        raise OverLimit
+
+
+def forget_abandoned(connection: Connection, sources: Sources, moment: int) -> None:
+    """Subtract pending attempts that have no result after `PENDING_SECONDS`: their process has ended."""
+    columns = login_failures.c
+    is_abandoned = and_(
+        columns.source == sources.both, columns.pending > 0, columns.pending_at <= moment - PENDING_SECONDS
+    )
+    abandoned = connection.execute(sql_select(columns.pending).where(is_abandoned).with_for_update()).scalar()
+    if abandoned:
+        connection.execute(update(login_failures).where(is_abandoned).values(pending=0))
+        subtract_from_totals(connection, sources, abandoned, moment)
+
+
+def fail(database: Database, name: str, address: str) -> None:
+    """Record the result of a pending attempt: the password was wrong."""
+    columns = login_failures.c
+    with database.write() as connection:
+        connection.execute(
+            update(login_failures)
+            .where(columns.source == Sources(name, address).both)
+            .values(
+                failures=columns.failures + 1, pending=case((columns.pending > 0, columns.pending - 1), else_=0)
+            )
+        )
+
+
 def cancel_attempt(database: Database, name: str, address: str, *, now: float | None = None) -> None:
-    """Subtract an attempt that was counted but not made."""
+    """Subtract a pending attempt that was not made."""
     moment = int(time.time() if now is None else now)
     sources = Sources(name, address)
+    pending = login_failures.c.pending
     with database.write() as connection:
-        subtract(connection, sources.both, 1)
+        connection.execute(
+            update(login_failures)
+            .where(login_failures.c.source == sources.both)
+            .values(pending=case((pending > 0, pending - 1), else_=0))
+        )
         subtract_from_totals(connection, sources, 1, moment)
 
 
@@ -198,7 +259,7 @@ def succeed(database: Database, name: str, address: str, *, now: float | None = 
         counted = connection.execute(
             delete(login_failures)
             .where(login_failures.c.source == sources.both)
-            .returning(login_failures.c.failures)
+            .returning(login_failures.c.failures + login_failures.c.pending)
         ).scalar()
         # Nothing is left to subtract when a concurrent attempt of this name and address succeeded first.
         if counted:

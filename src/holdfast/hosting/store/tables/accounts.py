@@ -95,6 +95,9 @@ login_failures = Table(
     Column("source", String, primary_key=True),
     number("failures"),
     number("first_at"),
+    # Attempts whose password is being hashed, and when the first of them began.
+    number("pending"),
+    number("pending_at"),
     Index(None, "first_at"),
 )
 
