@@ -304,7 +304,8 @@ class Opener:
             from holdfast.backup.container.jsonrecords import JsonRecords, array_items  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
             rewind(source)
-            return JsonRecords(array_items(source, self.limits), "array", on_edited=self.on_edited)
+            items = array_items(source, self.limits)
+            return JsonRecords(items, "array", on_edited=self.on_edited, cap=self.limits.frame_bytes)
 
         return start
 

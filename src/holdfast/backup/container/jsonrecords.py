@@ -21,6 +21,7 @@ from holdfast.backup.wire import COMPILED, Block, StreamLimits
 from holdfast.backup.wire.fromjson import frame_from_json, header_from_json, unique
 from holdfast.backup.wire.line_encoder import EncodedLines, LineEncoder
 from holdfast.backup.wire.salvage import Gap, OnGap
+from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
 __all__ = ["JsonRecords", "array_items", "line_items"]
@@ -52,7 +53,7 @@ class JsonRecords:
     `items` yields each record with its number, the line or the array index; or the error of a record that can be
     skipped; or, after the header, lines that are encoded already. `on_edited` is called with the number of a
     record that was edited although it carries its original bytes. With `on_gap`, invalid records are skipped and
-    reported to it.
+    reported to it. A record of more than `cap` bytes is invalid.
     """
 
     def __init__(
@@ -62,8 +63,10 @@ class JsonRecords:
         *,
         on_edited: Callable[[int], None] | None = None,
         on_gap: OnGap | None = None,
+        cap: int = NO_CAP,
     ) -> None:
         self._items = items
+        self._cap = cap
         self._where = where
         self._on_edited = on_edited
         self._on_gap = on_gap
@@ -120,9 +123,12 @@ class JsonRecords:
     def _encode(self, encode: Callable[..., bytes], number: int, item: str | dict[str, Any]) -> bytes:
         edited = self._on_edited
         try:
-            return encode(item, on_edited=None if edited is None else lambda: edited(number))
+            raw = encode(item, on_edited=None if edited is None else lambda: edited(number))
         except UnfitJson as error:
             raise damaged(str(error), number, self._where) from None
+        if len(raw) > self._cap:
+            raise damaged("the record is longer than is allowed", number, self._where)
+        return raw
 
 
 def line_items(source: BinaryIO, limits: StreamLimits) -> Iterator[Item | EncodedLines | DamagedBackup]:
