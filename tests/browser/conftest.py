@@ -57,6 +57,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
 
 
+def log_in(page: Page, url: str, *, name: str = "admin", password: str = ADMIN_PASSWORD) -> None:
+    """Open the login page, or a page that leads to it, log in, and wait until the next page is loaded.
+
+    Before the scripts of a page have run, its forms are submitted without them, and its keys do nothing.
+    """
+    page.goto(url)
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(password)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
     """Start the distribution's Chromium."""

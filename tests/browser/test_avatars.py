@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
@@ -33,10 +34,7 @@ def test_a_user_uploads_an_avatar(site: Service, page: Page, keep: Callable[[Pag
             author = {"name": f"Helper {number}", "email": f"helper{number}@example.org"}
             body = {"content": "", "message": "x", "author": author}
             assert admin.post(f"/repos/admin/harbour/contents/{number}.txt", json=body).status_code == 201
-    page.goto(f"{site.url}/login?next=/-/account/avatar")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}/login?next=/-/account/avatar")
     picture = {"name": "me.png", "mimeType": "image/png", "buffer": green_square()}
     page.get_by_label("New picture").set_input_files(picture)  # type: ignore[arg-type]  # a dictionary of this form
     page.get_by_role("button", name="Upload").click()

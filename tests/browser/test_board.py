@@ -6,6 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 Keep = Callable[[Page, str], None]
@@ -27,12 +28,9 @@ def ship(site: Service) -> str:
     return f"{site.url}/admin/ship/issues/board"
 
 
-def log_in(site: Service, page: Page, wanted: str) -> None:
-    """Log in and go to a page."""
-    page.goto(f"{site.url}/login?next={wanted}")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+def open_page(site: Service, page: Page, wanted: str) -> None:
+    """Log in and open a page."""
+    log_in(page, f"{site.url}/login?next={wanted}")
 
 
 def column(page: Page, name: str) -> Locator:
@@ -43,7 +41,7 @@ def column(page: Page, name: str) -> Locator:
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_user_moves_cards(site: Service, ship: str, page: Page, keep: Keep) -> None:
     """Cards are moved with the keyboard menu and, with a mouse, by dragging; only the board scrolls sideways."""
-    log_in(site, page, "%2Fadmin%2Fship%2Fissues")
+    open_page(site, page, "%2Fadmin%2Fship%2Fissues")
     page.get_by_role("link", name="Board").click()
     expect(page).to_have_url(f"{ship}?")
     expect(column(page, "No milestone").get_by_role("listitem")).to_have_count(3)
@@ -76,7 +74,7 @@ def test_a_card_is_moved_without_a_script(site: Service, ship: str, browser: Bro
     """The menu of a card moves it to another column if JavaScript is disabled."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    log_in(site, page, "%2Fadmin%2Fship%2Fissues%2Fboard")
+    open_page(site, page, "%2Fadmin%2Fship%2Fissues%2Fboard")
     page.locator("#issue-2 summary").click()
     page.get_by_label("Column for #2").select_option("Winter")
     page.get_by_role("button", name="Move #2").click()

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 README = """# Tides
@@ -113,10 +114,7 @@ def test_a_user_browses_and_changes_files(site: Service, page: Page, keep: Keep,
     """A user reads files, lines and history, resolves a conflicting edit and uploads a file."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
         fill(api)
-        page.goto(f"{site.url}/login?next=/admin/tides")
-        page.get_by_label("Username").fill("admin")
-        page.get_by_label("Password").fill(ADMIN_PASSWORD)
-        page.keyboard.press("Enter")
+        log_in(page, f"{site.url}/login?next=/admin/tides")
         look_around(site, page, keep, accessible)
         meet_somebody_faster(site, page, api, keep, accessible)
 

@@ -15,7 +15,8 @@ from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import import_backups
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS, sample, stream_of
-from tests.conftest import ADMIN_PASSWORD, Service
+from tests.browser.conftest import log_in
+from tests.conftest import Service
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +58,7 @@ def test_a_user_reads_searches_and_opens_an_encrypted_backup(
 ) -> None:
     """A user opens a chat, scrolls far back, follows a search result and opens an encrypted backup."""
     (site.settings.data / "backups").symlink_to(backup_folder)
-    page.goto(f"{site.url}/-/archives")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}/-/archives")
     expect(page.get_by_role("link", name="long.db")).to_be_visible()
     keep(page, "archives")
     page.get_by_role("link", name="long.db").click()
@@ -114,10 +112,7 @@ def test_a_user_reads_searches_and_opens_an_encrypted_backup(
 
 def logged_in(page: Page, site: Service, path: str) -> None:
     """Log the administrator in, and go to a page."""
-    page.goto(f"{site.url}{path}")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}{path}")
     page.wait_for_url(f"{site.url}{path}")
 
 

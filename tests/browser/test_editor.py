@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Response, Route, expect
 
 from holdfast.web.bundles import BUNDLES
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 CODE = 'def level(hour: int) -> float:\n\treturn hour / 2  # rising\n\n\nPORT = "Sund"\n'
@@ -36,10 +37,7 @@ def api(site: Service) -> Iterator[httpx.Client]:
 
 def open_page(site: Service, page: Page, path: str) -> None:
     """Log in and open a page."""
-    page.goto(f"{site.url}/login?next={path}")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}/login?next={path}")
     page.wait_for_url(f"{site.url}{path}")
 
 

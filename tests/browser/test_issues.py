@@ -6,6 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
@@ -19,10 +20,7 @@ def test_a_user_works_with_issues(site: Service, page: Page, keep: Keep) -> None
         api.post("/user/repos", json={"name": "ship"})
         api.post("/repos/admin/ship/labels", json={"name": "bug", "color": "d73a4a"})
         api.post("/repos/admin/ship/milestones", json={"title": "Season", "due_on": "2027-02-03T00:00:00Z"})
-    page.goto(f"{site.url}/login?next=%2Fadmin%2Fship%2Fissues")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}/login?next=%2Fadmin%2Fship%2Fissues")
     open_two(site, page, keep)
     let_one_wait_for_the_other(page, keep)
     close_both(site, page, keep)

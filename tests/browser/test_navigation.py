@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 Keep = Callable[[Page, str], None]
@@ -30,10 +31,7 @@ def prepare(site: Service) -> None:
 def test_a_user_navigates_by_keyboard(site: Service, page: Page, keep: Keep) -> None:
     """Only one menu is open at a time, single keys open pages, and hashes can be copied."""
     prepare(site)
-    page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}/login?next=%2Fadmin%2Ftides")
     clone, add = page.locator("details.clone"), page.locator("details.menu:has-text('Add file')")
     clone.locator("summary").click()
     expect(clone.get_by_role("button", name="Copy")).to_be_visible()
@@ -63,10 +61,12 @@ def test_a_user_navigates_by_keyboard(site: Service, page: Page, keep: Keep) -> 
     field.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Copy path")).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("g")
     page.keyboard.press("i")
     link = page.get_by_role("link", name="The gauge leaks")
     expect(link).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("j")
     expect(link).to_be_focused()
     keep(page, "issue-search-field")

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 TITLES = ("The gauge shows the tide of yesterday, every day after midnight", "Replace the mooring rope", "Leak")
@@ -27,10 +28,7 @@ def test_a_user_reads_pins_and_unsubscribes(site: Service, page: Page, keep: Cal
         eve.post("/repos/admin/dock/issues", json={"title": "Paint the bollards"})
         eve.post("/repos/admin/harbour/issues/1/comments", json={"body": "Still."})
 
-    page.goto(f"{site.url}/login?next=/notifications")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}/login?next=/notifications")
     bell = page.get_by_role("link", name="Notifications: 4 unread")
     expect(bell).to_be_visible()
     keep(page, "notifications")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 SETTINGS = "/-/account/two-factor"
@@ -35,12 +36,9 @@ def add_authenticator(page: Page) -> Callable[..., None]:
     return verify_user
 
 
-def log_in(site: Service, page: Page, wanted: str = SETTINGS) -> None:
-    """Log in with the name and the password."""
-    page.goto(f"{localhost(site)}/login?next={wanted}")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+def open_page(site: Service, page: Page, wanted: str = SETTINGS) -> None:
+    """Log in and open a page."""
+    log_in(page, f"{localhost(site)}/login?next={wanted}")
 
 
 def add_form(page: Page) -> Locator:
@@ -64,7 +62,7 @@ def problem(page: Page) -> Locator:
 def test_a_user_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
     """A passkey works alone, as a second factor after the password, and for its own removal."""
     verify_user = add_authenticator(page)
-    log_in(site, page)
+    open_page(site, page)
     keep(page, "passkeys-none")
     add_passkey(page, "My phone")
     expect(page.get_by_role("status")).to_contain_text("Save these recovery codes")
@@ -85,7 +83,7 @@ def test_a_user_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Call
     expect(page.get_by_text("last used")).to_be_visible()
 
     page.context.clear_cookies()
-    log_in(site, page)
+    open_page(site, page)
     expect(page.get_by_role("heading", level=1, name="Two-factor authentication")).to_be_visible()
     keep(page, "second-factor-passkey")
     page.get_by_role("button", name="Use a passkey").click()
@@ -109,7 +107,7 @@ def test_a_wrong_password_is_reported(site: Service, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
     add_authenticator(page)
-    log_in(site, page)
+    open_page(site, page)
     add_form(page).get_by_label("Name of the passkey").fill("Phone")
     add_form(page).get_by_label("Your password").fill("wrong")
     page.get_by_role("button", name="Add passkey").click()

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 Keep = Callable[[Page, str], None]
@@ -47,10 +48,7 @@ def prepare(site: Service) -> None:
 def test_a_user_works_with_pull_requests(site: Service, page: Page, keep: Keep) -> None:
     """A user creates, reviews and merges a pull request of a pushed branch, on a desktop and on a phone."""
     prepare(site)
-    page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}/login?next=%2Fadmin%2Ftides")
     page.get_by_role("link", name="Compare & pull request").click()
     page.get_by_label("Title").fill("Correct the high water")
     page.get_by_label("Reviewers").fill("bob")

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 Keep = Callable[[Page, str], None]
@@ -27,10 +28,7 @@ def prepare(site: Service) -> None:
 def test_a_user_publishes_a_release(site: Service, page: Page, keep: Keep) -> None:
     """A release is created from the repository page, gets a file, and is listed in the side column."""
     prepare(site)
-    page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}/login?next=%2Fadmin%2Ftides")
     page.get_by_role("link", name="Create a new release").click()
     page.get_by_label("Tag", exact=True).fill("v1.0")
     page.get_by_label("Release title").fill("Spring tide")

@@ -14,6 +14,7 @@ from holdfast import logs
 from holdfast.hosting.data_folder import connect, prepare
 from holdfast.secret import Secret
 from holdfast.settings import Settings
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service, run_service, wait_for
 
 
@@ -63,10 +64,7 @@ def leave_for(page: Page, address: str) -> None:
 
 def found_tidewater(delivering: Service, page: Page) -> None:
     """Log in, and make an organization."""
-    page.goto(f"{delivering.url}/login?next=/-/new-organization")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{delivering.url}/login?next=/-/new-organization")
     expect(page.get_by_role("heading", level=1, name="New organization")).to_be_visible()
     page.get_by_label("Name", exact=True).fill("tidewater")
     page.get_by_label("Full name").fill("Tidewater Harbour")

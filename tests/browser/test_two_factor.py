@@ -6,15 +6,13 @@ import pyotp
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
-def log_in(site: Service, page: Page, wanted: str) -> None:
-    """Log in with the name and the password."""
-    page.goto(f"{site.url}/login?next={wanted}")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(ADMIN_PASSWORD)
-    page.keyboard.press("Enter")
+def open_page(site: Service, page: Page, wanted: str) -> None:
+    """Log in and open a page."""
+    log_in(page, f"{site.url}/login?next={wanted}")
 
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
@@ -22,7 +20,7 @@ def test_a_user_enables_two_factor_authentication_and_logs_in(
     site: Service, page: Page, keep: Callable[[Page, str], None]
 ) -> None:
     """A code of the app enables it, a recovery code logs the user in, and another one disables it."""
-    log_in(site, page, "/-/account/two-factor")
+    open_page(site, page, "/-/account/two-factor")
     keep(page, "two-factor-disabled")
     page.get_by_label("Your password").first.fill(ADMIN_PASSWORD)
     page.get_by_role("button", name="Set up authenticator app").click()
@@ -43,7 +41,7 @@ def test_a_user_enables_two_factor_authentication_and_logs_in(
     keep(page, "two-factor-enabled")
 
     page.context.clear_cookies()
-    log_in(site, page, "/-/admin/users/admin")
+    open_page(site, page, "/-/admin/users/admin")
     expect(page.get_by_role("heading", level=1, name="Two-factor authentication")).to_be_visible()
     page.get_by_text("Use a recovery code").click()
     keep(page, "second-factor")

@@ -16,6 +16,7 @@ from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS, sample, stream_of
+from tests.browser.conftest import log_in
 from tests.conftest import Service
 
 LIST = "/-/conversations"
@@ -23,16 +24,11 @@ PASSWORD = "long enough"
 CHUNK = 2**16
 
 
-def log_in(page: Page, site: Service, name: str) -> None:
+def open_list(page: Page, site: Service, name: str) -> None:
     """Make a user, log in and go to the list."""
     accounts.create_user(site.database, name, Secret(PASSWORD))
-    page.goto(f"{site.url}{LIST}")
-    page.get_by_label("Username").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
+    log_in(page, f"{site.url}{LIST}", name=name, password=PASSWORD)
     expect(page.get_by_role("heading", name="Conversations")).to_be_visible()
-    # Until its script has run, the form uploads the file in one request.
-    page.wait_for_load_state()
 
 
 def test_a_user_uploads_a_folder_opens_it_with_its_key_and_shares_it(
@@ -41,7 +37,7 @@ def test_a_user_uploads_a_folder_opens_it_with_its_key_and_shares_it(
     """A user uploads an encrypted folder, sees its pictures, exports it as HTML and shares it."""
     write_sample(sample_records(120, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
     accounts.create_user(site.database, "bob", Secret(PASSWORD))
-    log_in(page, site, "ada")
+    open_list(page, site, "ada")
     keep(page, "conversations-empty")
     page.get_by_label("Or a folder").set_input_files(tmp_path / "SignalBackups")
     page.get_by_role("button", name="Upload", exact=True).click()
@@ -99,7 +95,7 @@ def test_an_upload_resumes_after_an_interruption(
     with browser.new_context(viewport={"width": 390, "height": 844}) as context:
         page = context.new_page()
         page.route(re.compile(r"/-/conversation-uploads/.+/0$"), pass_on)
-        log_in(page, site, "ada")
+        open_list(page, site, "ada")
         page.get_by_label("Backup file").set_input_files(path)
         with page.expect_request(lambda request: request.headers.get("upload-offset") == str(2 * CHUNK)):
             page.get_by_role("button", name="Upload", exact=True).click()
@@ -127,7 +123,7 @@ def test_a_file_that_is_not_a_backup_is_refused_on_the_page(
     (tmp_path / "notes.txt").write_text("nothing of interest")
     with browser.new_context() as context:
         page = context.new_page()
-        log_in(page, site, "ada")
+        open_list(page, site, "ada")
         page.get_by_label("Backup file").set_input_files(tmp_path / "notes.txt")
         page.get_by_role("button", name="Upload", exact=True).click()
         expect(page.get_by_role("status")).to_contain_text("This is not a chat backup")
@@ -140,7 +136,7 @@ def test_the_form_works_without_a_script(site: Service, browser: Browser, tmp_pa
     (tmp_path / "one.binproto").write_bytes(stream_of(sample(200)))
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
-        log_in(page, site, "ada")
+        open_list(page, site, "ada")
         expect(page.get_by_label("Or a folder")).to_be_hidden()
         page.get_by_label("Backup file").set_input_files(tmp_path / "one.binproto")
         page.get_by_role("button", name="Upload", exact=True).click()
@@ -153,7 +149,7 @@ def test_the_progress_of_an_import_is_shown_until_it_is_done(
 ) -> None:
     """The page of a running import is accessible and is followed by the list of chats."""
     write_sample(sample_records(20_000, 1), tmp_path / "phone.binproto", OutputFormat.STREAM, seed=1)
-    log_in(page, site, "ada")
+    open_list(page, site, "ada")
     page.get_by_label("Backup file").set_input_files(tmp_path / "phone.binproto")
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_role("heading", name="Importing the backup")).to_be_visible()
