@@ -104,12 +104,15 @@ def test_the_wrong_folder_is_refused_until_it_is_adopted(run: Run, ada: Settings
     assert "--adopt" in data["problem"]
     assert run("admin", "instance", "--adopt").out.endswith("Database and data folder belong together.\n")
     assert run("admin", "doctor").out == "No problems found.\n"
+    assert [item["name"] for item in json.loads(run("admin", "repo", "list", "--json").out)] == ["one"]
+    assert run("admin", "repo", "create", "ada/two").status == 0
 
 
 def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None:
     """`doctor` reports a pending migration, and `doctor --fix` runs it."""
     write_old_database(data)
-    assert [item["id"] for item in json.loads(run("admin", "doctor", "--json").out)] == ["migrations"]
+    for _ in range(2):
+        assert [item["id"] for item in json.loads(run("admin", "doctor", "--json").out)] == ["migrations"]
     assert run("admin", "doctor", "--fix").status == 0
     assert run("admin", "doctor").out == "No problems found.\n"
 
@@ -134,6 +137,7 @@ def test_the_host_keys_of_ssh_are_shown(run: Run, data: Settings) -> None:
     del data
     listed = json.loads(run("admin", "ssh-host-keys", "--json").out)
     assert [key["public_key"].split()[0] for key in listed] == [key["algorithm"] for key in listed]
+    assert "ssh-ed25519" in {key["algorithm"] for key in listed}
     output = run("admin", "ssh-host-keys").out
     assert all(key["fingerprint"] in output and key["fingerprint"].startswith("SHA256:") for key in listed)
     assert "PRIVATE" not in output + json.dumps(listed)

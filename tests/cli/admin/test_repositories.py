@@ -74,7 +74,7 @@ def test_the_ref_log_is_shown_and_a_branch_restored(run: Run, ada: Settings) -> 
     assert json.loads(filtered.out) == [first]
     result = run("admin", "repo", "restore", "ada/one", str(deleted["version"]))
     assert result.out == f"refs/heads/topic restored to {deleted['old']}.\n"
-    newest = run("admin", "repo", "ref-log", "ada/one", "--json", "--limit", "1")
-    assert [entry["kind"] for entry in json.loads(newest.out)] == ["create"]
+    (newest,) = json.loads(run("admin", "repo", "ref-log", "ada/one", "--json", "--limit", "1").out)
+    assert (newest["kind"], newest["ref"], newest["new"]) == ("create", "refs/heads/topic", deleted["old"])
     refused = run("admin", "repo", "restore", "ada/one", "99")
     assert (refused.status, refused.err.count("\n")) == (1, 1)

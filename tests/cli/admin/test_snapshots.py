@@ -29,13 +29,20 @@ def test_a_service_is_backed_up_and_restored(
 
 
 def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings, tmp_path: Path) -> None:
-    """The exit status is 1 for a missing file or an existing target, and 3 for a damaged file."""
+    """The exit status is 1 for a missing file or an existing target, which is kept, and 3 for a damaged file."""
     backup = tmp_path / "backup.tar"
     run("admin", "backup", str(backup))
-    assert run("admin", "backup", str(backup)).status == 1
-    assert run("admin", "restore", str(backup)).status == 1
-    assert run("admin", "restore", str(tmp_path / "none.tar"), "--data", str(tmp_path / "new")).status == 1
-    backup.write_bytes(backup.read_bytes()[:5000])
+    content = backup.read_bytes()
+    for arguments in (
+        ("backup", str(backup)),
+        ("restore", str(backup)),
+        ("restore", str(tmp_path / "none.tar"), "--data", str(tmp_path / "new")),
+    ):
+        result = run("admin", *arguments)
+        assert (result.status, result.err.count("\n")) == (1, 1), arguments
+    assert backup.read_bytes() == content
+    assert "ada" in run("admin", "user", "list").out
+    backup.write_bytes(content[:5000])
     result = run("admin", "restore", str(backup), "--data", str(tmp_path / "new"))
     assert (result.status, result.err.count("\n")) == (3, 1)
     assert not (tmp_path / "new").exists()

@@ -3,9 +3,12 @@
 import io
 import json
 import sys
+from contextlib import closing
 
 import pytest
+from sqlalchemy import text
 
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.store import accounts, two_factor
 from holdfast.hosting.store.tokens import holder_of
@@ -69,17 +72,25 @@ def test_a_user_can_be_renamed_and_removed(run: Run, ada: Settings) -> None:
 def test_somebody_who_owns_something_is_removed_only_with_all_of_it(run: Run, ada: Settings) -> None:
     """A user with repositories is deleted only with `--purge`, which removes their folders too."""
     run("admin", "repo", "create", "ada/one")
+    with closing(App.open(ada)) as app:
+        folder = app.copies.update(1).folder
+    assert folder.is_relative_to(ada.data / "repositories")
     assert run("admin", "user", "delete", "ada").status == 1
+    assert "ada/one" in run("admin", "repo", "list").out
+    assert folder.is_dir()
     result = run("admin", "user", "delete", "ada", "--purge")
     assert (result.status, result.out) == (0, "User ada deleted with 1 repository.\n")
-    assert list((ada.data / "repositories").glob("??/*.git")) == []
+    assert not folder.exists()
+    assert users_in(ada) == []
 
 
 def test_an_e_mail_address_belongs_to_one_user(run: Run, ada: Settings) -> None:
-    """An address that is invalid or belongs to another user is refused."""
+    """An address that is invalid or belongs to another user is refused, and no user is created with it."""
+    before = users_in(ada)
     for address in ("ada@example.org", "no address"):
         result = run("admin", "user", "create", "bob", "--random-password", "--email", address)
         assert (result.status, result.err.count("\n")) == (1, 1)
+    assert users_in(ada) == before
 
 
 def test_a_broken_database_is_unreadable_input(run: Run, data: Settings) -> None:
@@ -116,10 +127,10 @@ def test_a_pipe_that_ends_gives_no_password(run: Run, ada: Settings, monkeypatch
     assert users_in(ada) == before
 
 
-def users_in(settings: Settings) -> list[tuple[str, int]]:
-    """Return the names and ids of all users."""
-    with open_database(settings) as database:
-        return [(user.name, user.id) for user in accounts.all_users(database)]
+def users_in(settings: Settings) -> list[tuple[object, ...]]:
+    """Return all columns of all users, with their password hashes."""
+    with open_database(settings) as database, database.read() as connection:
+        return [tuple(row) for row in connection.execute(text("SELECT * FROM users ORDER BY id"))]
 
 
 def test_two_factor_authentication_is_disabled_for_a_user(run: Run, ada: Settings) -> None:
