@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.times import zone_of
 from tests.backup.container.vectors import SET_A
 from tests.backup.streams import KEY_FILE, folder_of, sample
 from tests.cli.conftest import Run
@@ -42,15 +43,16 @@ def test_an_incomplete_backup_lists_what_is_lost(run: Run, phone: Path, key_file
     document = json.loads(result.out)
     assert document["answer"] == "incomplete"
     assert document["lost"]
-    text = run("backup", "check", str(phone), "--key-file", key_file)
+    text = run("backup", "check", str(phone), "--key-file", key_file, "--zone", "UTC")
     assert text.status == ExitCode.NO
     assert text.out.splitlines()[0] == "incomplete"
     assert f"{len(document['lost'])} of {document['attachments']} attachments" in text.out
+    assert any(item["person"] for item in document["lost"])
     for item in document["lost"]:
         assert item["loss"] == "missing"
-        if item["person"]:
-            assert f"  {item['chat']}\n" in text.out
-            assert f"{item['person']}: " in text.out
+        when = zone_of("UTC").time(item["sent_ms"]) if item["sent_ms"] else "no date"
+        assert f"  {item['chat'] or 'outside of chats'}\n" in text.out
+        assert f"    {when}  {item['person'] or 'nobody'}: " in text.out
 
 
 def test_a_wrong_key_a_missing_key_and_no_backup_have_their_statuses(

@@ -48,7 +48,8 @@ def test_diff_of_the_same_says_so_and_exits_with_0(run: Run, backups: Path) -> N
 def test_diff_in_detail_lists_each_change_safely(run: Run, backups: Path) -> None:
     """The text is shown before and after the change, without terminal control characters."""
     result = run("backup", "diff", str(backups / "a.binproto"), str(backups / "b.binproto"), "--detail")
-    assert "→ something else[31m" in result.out
+    old = snapshot(60).texts()[0].standardMessage.text.body
+    assert f"edited: {old} → something else[31m" in result.out
     assert "\x1b[31m" not in result.out
 
 
@@ -138,13 +139,15 @@ def test_merge_of_a_folder_and_a_file_writes_a_folder(run: Run, backups: Path) -
 
 
 def test_crop_writes_part_of_a_backup(run: Run, backups: Path) -> None:
-    """The part selected by chat or by time is a valid backup."""
+    """The part selected by chat or by time is a valid backup with the messages of that chat or time only."""
     target = backups / "c.binproto"
     source = str(backups / "b.binproto")
-    result = run("backup", "crop", source, str(target), "--chat", "Harbour", "--without-media")
+    largest, *_others = backup.info(source).largest_chats
+    result = run("backup", "crop", source, str(target), "--chat", largest.name, "--without-media")
     assert result.status == 0, result.err
     assert "1 of " in result.out
     check(target.read_bytes())
+    assert list(backup.info(target).largest_chats) == [largest]
     result = run(
         "backup",
         "crop",
@@ -160,6 +163,7 @@ def test_crop_writes_part_of_a_backup(run: Run, backups: Path) -> None:
     summary = json.loads(result.out)
     assert 0 < summary["messages"] < 60
     check(target.read_bytes())
+    assert {month[:4] for month in backup.info(target).months} == {"2023"}
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,11 @@ def test_one_chat_of_a_phone_is_one_file(run: Run, phone: tuple[str, str], tmp_p
     arguments = ("backup", "export", source, str(target), "--single-file", "--chat", name, "--key-file", keys)
     result = run(*arguments)
     assert (result.status, result.err) == (0, "")
-    assert "data:image/" in target.read_text()
+    content = target.read_text()
+    assert "data:image/" in content
+    target.write_text("mine")
     assert "exists already" in run(*arguments).err
+    assert target.read_text() == "mine"
 
 
 def test_a_key_that_is_missing_or_wrong_is_said_to_be(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:

@@ -18,11 +18,17 @@ from tests.cli.conftest import Run
 def test_extract_writes_files_and_counts_them(run: Run, tmp_path: Path, key_file: str) -> None:
     """Extracting twice writes the same files and prints the same line."""
     folder_of(sample(100), tmp_path / "phone")
+    out = tmp_path / "out"
+    outcomes = []
     for _ in range(2):
-        result = run("backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file)
+        result = run("backup", "extract", str(tmp_path / "phone"), str(out), "--key-file", key_file)
         assert (result.status, result.err) == (0, "")
-        assert result.out.endswith(f"in {tmp_path / 'out'}; 0 missing or damaged\n")
-    assert any(path.suffix == ".jpg" for path in (tmp_path / "out").rglob("*"))
+        outcomes.append((result.out, {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}))
+    (line, files), again = outcomes
+    assert (line, files) == again
+    assert line.startswith(f"{len(files)} attachments, ")
+    assert line.endswith(f"in {out}; 0 missing or damaged\n")
+    assert any(path.suffix == ".jpg" for path in files)
 
 
 def test_extract_reports_each_that_is_missing_and_exits_with_1(run: Run, tmp_path: Path, key_file: str) -> None:

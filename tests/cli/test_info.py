@@ -26,7 +26,7 @@ def test_info_prints_what_people_recognise(run: Run, tmp_path: Path) -> None:
         assert text in result.out
 
 
-def test_info_of_a_sample_shows_chats_months_and_media(run: Run, tmp_path: Path, key_file: str) -> None:
+def test_info_of_a_sample_shows_chats_years_and_media(run: Run, tmp_path: Path, key_file: str) -> None:
     """The account and the number of missing and damaged attachments are shown too."""
     snapshot = folder_of(sample(300), tmp_path)
     next((snapshot.parent / "files").glob("*/*")).unlink()

@@ -12,6 +12,7 @@ import typer
 from holdfast.cli import keep, key_store
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.times import Zone
+from holdfast.settings import Settings
 from tests.backup.container.vectors import SET_A, SET_B
 from tests.backup.phone_folders import add_snapshot, later_records, write_phone_folder
 from tests.backup.streams import KEY_FILE, sample
@@ -94,6 +95,7 @@ def test_what_is_lost_is_named_and_the_status_is_1(
     assert text.status == ExitCode.NO
     assert text.out.splitlines()[-1] == document["summary"]
     assert document["summary"].startswith("Not everything is here: ")
+    assert any(snapshot["lost"] for snapshot in document["snapshots"])
     for snapshot in document["snapshots"]:
         for item in snapshot["lost"]:
             assert item["chat"] in text.out
@@ -206,6 +208,7 @@ def test_the_archive_has_a_place_of_its_own_by_default() -> None:
     """The default archive is not in the data folder of a server."""
     path = keep.default_archive()
     assert (path.name, path.parent.name) == ("chats.db", "holdfast-chats")
+    assert not path.is_relative_to(Settings().data)
 
 
 def test_nothing_is_no_backup(run: Run, tmp_path: Path) -> None:

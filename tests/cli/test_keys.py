@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 
 from holdfast.backup import KeyMaterial
 from holdfast.backup.errors import KeyRefused, UnreadableBackup
@@ -113,8 +114,15 @@ def test_every_way_opens_and_nothing_secret_is_shown(
         assert str(aci) not in result.out + result.err
 
 
-def test_a_plain_file_never_asks_for_a_key(run: Run, tmp_path: Path) -> None:
-    """A plain backup is read without a key, and also with a wrong one."""
+def test_a_plain_file_never_asks_for_a_key(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plain backup is read without a key, and also with a wrong one; a terminal gets no prompt."""
+
+    def refuse(*_words: object, **_named: object) -> None:
+        raise AssertionError("there was a prompt")
+
+    monkeypatch.setattr(typer, "prompt", refuse)
+    for stream in (sys.stdin, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     (tmp_path / "plain").write_bytes(stream_of(small_sample()))
     assert run("backup", "info", str(tmp_path / "plain")).status == 0
     assert run("backup", "info", str(tmp_path / "plain"), "--key", SET_A.pool).status == 0

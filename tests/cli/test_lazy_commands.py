@@ -105,7 +105,11 @@ def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:
     assert "holdfast.backup.summary" in modules
     others = {"sqlalchemy", "starlette", "uvicorn", "structlog", "aiohttp", "pygit2", "argon2", "jinja2"}
     assert not modules & others
-    assert not {"holdfast.cli.validate", "holdfast.cli.compare", "holdfast.backup.rules", "holdfast.web"} & modules
+    assert not {"holdfast.backup.rules", "holdfast.web"} & modules
+    places = {
+        where.partition(":")[0] for group in groups(root_command()) for _summary, where in group.table.values()
+    }
+    assert modules & places == {"holdfast.cli.backup", "holdfast.cli.info"}
 
 
 @pytest.mark.parametrize("group", groups(root_command()), ids=lambda group: group.name)

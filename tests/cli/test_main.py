@@ -119,13 +119,14 @@ def test_no_command_shows_the_help(run: Run) -> None:
     assert result.err == ""
 
 
-def test_log_lines_can_be_json_and_hold_nothing_private(spawn: Run, tmp_path: Path) -> None:
+def test_nothing_private_is_printed_with_all_logs_and_a_traceback(spawn: Run, tmp_path: Path) -> None:
     """A damaged file with text in it leaves no trace of the text in what is printed."""
     file = tmp_path / "damaged.binproto"
     file.write_bytes(record(HEADER) + frame(1) + record(b"\x22\x7fa private message"))
     result = spawn("--log-format", "json", "--log-level", "debug", "--debug", "backup", "info", str(file))
     assert result.status == ExitCode.UNREADABLE
     assert "frame 2" in result.err
+    assert "Traceback" in result.err
     assert "private" not in result.out + result.err
 
 

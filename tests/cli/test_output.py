@@ -54,7 +54,9 @@ def test_a_terminal_sees_a_bar_for_big_input(
     with byte_progress("a pipe of unknown size", None) as progress:
         assert progress is not None
         progress(5)
-    assert capsys.readouterr().out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert [name in captured.err for name in ("small", "big", "a pipe of unknown size")] == [False, True, True]
 
 
 def test_a_path_is_text_in_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,10 +91,11 @@ def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> 
 def test_wrong_usage_is_said_in_one_line(
     run: Run, source: Path, arguments: tuple[str, ...], status: ExitCode, message: str
 ) -> None:
-    """Wrong options have an exit status and an error, and nothing on standard output."""
+    """Wrong options have an exit status and an error in one line, and nothing is printed or written."""
     result = run("backup", "repair", str(source), *arguments)
-    assert (result.status, result.out) == (status, "")
+    assert (result.status, result.out, result.err.count("\n")) == (status, "", 1)
     assert message in result.err
+    assert not Path("out").exists()
 
 
 def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> None:

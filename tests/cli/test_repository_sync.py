@@ -85,6 +85,7 @@ def test_encrypted_ones_tell_what_the_key_lets_them(clients: ServiceClients, pus
     assert push("push", str(tmp_path / "a.db"), "ada/snaps").status == 0
     archive, newest, oldest = commit_messages(clients)
     assert "encrypted" in oldest
+    assert "messages" not in oldest
     assert newest.startswith("Snapshot: ")
     assert "added" in newest
     assert archive.startswith("Archive: 60 messages in ")

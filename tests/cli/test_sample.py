@@ -17,13 +17,22 @@ from tests.cli.backup_helpers import check_failure
 from tests.cli.conftest import Run
 
 
-@pytest.mark.parametrize("name", ["a.binproto", "a.jsonl", "a.json", "a"])
-def test_sample_writes_the_form_its_name_says(run: Run, tmp_path: Path, name: str) -> None:
-    """A seed gives the same history each time, and another seed another one."""
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("a.binproto", backup.Form.STREAM),
+        ("a.jsonl", backup.Form.LINES),
+        ("a.json", backup.Form.ARRAY),
+        ("a", backup.Form.STREAM),
+    ],
+)
+def test_sample_writes_the_form_its_name_says(run: Run, tmp_path: Path, name: str, form: backup.Form) -> None:
+    """The extension selects the form; a seed gives the same history each time, and another seed another one."""
     target = tmp_path / name
     result = run("backup", "sample", str(target), "--messages", "30")
     assert (result.status, result.out, result.err) == (0, "", "")
     with backup.open(target) as source:
+        assert source.form is form
         assert (source.header, *(frame.raw for frame in source)) == sample(30)
     assert run("backup", "sample", str(target), "--messages", "30", "--seed", "-7", "--force").status == 0
     with backup.open(target) as source:

@@ -61,10 +61,15 @@ def test_a_port_in_use_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["256.1.1.1", "no-such-host.invalid", "192.0.2.1"])
 def test_an_address_that_is_not_ours_is_said_in_one_line(run: Run, tmp_path: Path, host: str) -> None:
-    """An invalid address, an unknown host and an address of another machine are refused alike."""
+    """An invalid address, an unknown host and an address of another machine are refused alike.
+
+    The service ends before it creates the data folder.
+    """
     result = run("serve", "--data", str(tmp_path / "data"), "--host", host, "--port", "0")
     assert result.status == 1
     assert result.err.startswith(f"error: cannot listen on {host}")
+    assert result.err.count("\n") == 1
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.long

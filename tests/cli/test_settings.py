@@ -32,5 +32,5 @@ def test_a_wrong_setting_is_refused_before_anything_is_done(run: Run, monkeypatc
     """An invalid setting has exit status 2 and an error that names its source."""
     monkeypatch.setenv("HOLDFAST_PORT", "none")
     result = run("settings")
-    assert result.status == 2
+    assert (result.status, result.out) == (2, "")
     assert result.err == "error: port (environment) is 'none', but must be a whole number from 0 to 65535\n"

@@ -48,12 +48,15 @@ def test_sizes_are_written_as_people_say_them(size: int, text: str) -> None:
 def test_a_sample_is_drawn_with_everything() -> None:
     """The summary has rows for the account, chats, messages and media, and bars."""
     text = render_summary(stream_of(sample(450)))
-    for expected in (
-        *("what", "made", "by", "account", "chats", "with", "messages", "media", "also"),
-        *("people", "groups", "largest chats", "polls", "stickers", "sticker packs", "chat folders"),
-    ):
-        assert expected in text
-    assert "█" in text
+    facts, kinds, chats, years = (part.splitlines() for part in text.strip().split("\n\n"))
+    assert [line.split("  ")[0] for line in facts] == [
+        *("what", "made", "by", "first by", "account", "chats", "with", "messages", "media", "also"),
+    ]
+    for expected in ("people", "groups", "story lists", "call links", "sticker packs", "chat folders"):
+        assert expected in "\n".join(facts)
+    assert {"messages", "stickers", "polls"} <= {line.split("  ")[0] for line in kinds[1:]}
+    assert (chats[0].split("  ")[0], len(chats)) == ("largest chats", 11)
+    assert "█" in "\n".join(years)
 
 
 def test_columns_are_aligned_by_the_width_of_their_characters() -> None:

@@ -93,6 +93,7 @@ def test_what_cannot_be_encrypted_is_refused(run: Run, db_path: str, tmp_path: P
     assert "fewer than 8 characters" in result.err
     missing = run("archive", "encrypt", str(tmp_path / "none.db"), "--passphrase-file", str(tmp_path / "one"))
     assert missing.status == ExitCode.UNREADABLE
+    assert not (tmp_path / "none.db").exists()
     assert Path(db_path).read_bytes() == before
     assert run("archive", "passphrase", db_path, "--remember", "--forget").status == ExitCode.USAGE
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,17 +35,18 @@ def test_chats_and_dates_are_chosen(run: Run, chats_db: str, tmp_path: Path) -> 
     """Chats are selected by number and messages by date, and the day of `--until` is included."""
     chats = json.loads(run("archive", "chats", chats_db, "--json").out)
     two = [str(chat["id"]) for chat in chats[:2]]
-    target = tmp_path / "out"
-    arguments = ("--to", "json", "--chat", two[0], "--chat", two[1], "--since", "2024-02", "--until", "2024-12-31")
-    assert run("archive", "export", chats_db, str(target), *arguments).status == 0
-    messages = [
-        json.loads(line)
-        for path in (target / "messages").rglob("*.jsonl")
-        for line in path.read_text().splitlines()
-    ]
-    assert messages
+
+    def exported(target: Path, until: str) -> list[dict[str, Any]]:
+        arguments = ("--to", "json", "--chat", two[0], "--chat", two[1], "--since", "2024-02", "--until", until)
+        assert run("archive", "export", chats_db, str(target), *arguments).status == 0
+        files = sorted((target / "messages").rglob("*.jsonl"))
+        return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+
+    messages = exported(tmp_path / "out", "2024-12-31")
     assert {str(message["chat_id"]) for message in messages} == set(two)
     assert all("2024-02" <= message["sent"] < "2025" for message in messages)
+    last_day = max(message["sent"] for message in messages)[:10]
+    assert exported(tmp_path / "until", last_day) == messages
 
 
 def test_wrong_options_are_refused_in_one_line(run: Run, chats_db: str, tmp_path: Path) -> None:
@@ -92,11 +94,14 @@ def test_other_folders_are_left_alone(run: Run, chats_db: str, tmp_path: Path) -
     assert (result.status, len(result.err.splitlines())) == (1, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
     assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "csv").status == 0
+    before = files_of(tmp_path / "out")
     other = run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "markdown")
     assert other.status == 1
     assert "csv" in other.err
+    assert files_of(tmp_path / "out") == before
     file = run("archive", "export", chats_db, str(tmp_path / "letter.txt"), "--to", "csv")
     assert (file.status, len(file.err.splitlines())) == (3, 1)
+    assert (tmp_path / "letter.txt").read_text() == "keep me"
 
 
 def test_a_zone_is_named(run: Run, chats_db: str, tmp_path: Path) -> None:
@@ -127,7 +132,7 @@ def test_the_export_of_another_account_stays(run: Run, source: str, tmp_path: Pa
     for form in ("json", "csv", "markdown", "html"):
         folder = out / form
         assert run("archive", "export", chats_db, str(folder), "--to", form).status == 0
-        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        before = files_of(folder)
         for arguments in (
             ("backup", "export", str(other)),
             ("archive", "export", make_archive(run, tmp_path / "other.db", str(other))),
@@ -135,10 +140,17 @@ def test_the_export_of_another_account_stays(run: Run, source: str, tmp_path: Pa
             result = run(*arguments, str(folder), "--to", form)
             assert (result.status, result.out) == (1, ""), form
             assert result.err == f"error: {folder} holds the export of another account; name another folder\n"
-        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+        assert files_of(folder) == before
         assert run("backup", "export", source, str(folder), "--to", form).status == 0
     (out / "json" / ".holdfast-export.json").rename(out / "json" / ".holdfast-export.running")
+    before = files_of(out / "json")
     assert run("backup", "export", str(other), str(out / "json"), "--to", "json").status == 1
+    assert files_of(out / "json") == before
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    """Read all files of an export."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def make_archive(run: Run, path: Path, *sources: str) -> str:
@@ -153,7 +165,12 @@ def test_an_archive_that_grew_is_exported_again(run: Run, source: str, tmp_path:
     chats_db = make_archive(run, tmp_path / "chats.db", source)
     assert run("backup", "sample", str(other), "--messages", "20", "--seed", "9").status == 0
     updated = make_archive(run, tmp_path / "grown.db", source, str(other))
-    arguments = (str(tmp_path / "out"), "--to", "json")
+    out = tmp_path / "out"
+    arguments = (str(out), "--to", "json")
     assert run("archive", "export", chats_db, *arguments).status == 0
     assert run("archive", "export", updated, *arguments).status == 0
+    before = files_of(out)
+    accounts = {json.loads(line)["account_id"] for line in (out / "chats.jsonl").read_text().splitlines()}
+    assert len(accounts) == 2
     assert run("archive", "export", chats_db, *arguments).status == 1
+    assert files_of(out) == before

@@ -41,6 +41,8 @@ def test_people_and_imports_go_by_their_names_and_numbers(run: Run, writable_db:
     result = run("archive", "remove", writable_db, "--person", person["name"], "--yes")
     assert result.status == ExitCode.FINE
     assert result.out.startswith("Removed person")
+    left = json.loads(run("archive", "people", writable_db, "--json").out)
+    assert {row["id"] for row in left} == {row["id"] for row in people} - {person["id"]}
     number = json.loads(run("archive", "info", writable_db, "--json").out)[0]["id"]
     assert run("archive", "remove", writable_db, "--import", str(number), "--yes").status == ExitCode.FINE
     assert json.loads(run("archive", "chats", writable_db, "--json").out) == []

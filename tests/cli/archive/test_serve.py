@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,8 @@ def test_the_printed_address_opens_the_archive_once_and_ctrl_c_ends_it(chats_db:
             assert client.get("/").status_code == 403
             assert client.get(match[2]).status_code == 303
             assert "chats.db" in client.get("/").text
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.2", int(match[1].rpartition(":")[2])), timeout=60)
         assert httpx.get(f"{match[1]}{match[2]}", timeout=60).status_code == 403
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def test_chats_and_people_are_listed(run: Run, chats_db: str) -> None:
 
 
 def test_a_chat_is_shown_page_by_page(run: Run, chats_db: str) -> None:
-    """A page ends with the `--before` of the next page, and `--around` starts at a date."""
+    """A page ends with the `--before` of the next page, and `--around` has the date in its middle."""
     chats = json.loads(run("archive", "chats", chats_db, "--json").out)
     largest = str(max(chats, key=lambda chat: chat["messages"])["id"])
     first = run("archive", "show", chats_db, largest, "-n", "5")
@@ -34,8 +35,9 @@ def test_a_chat_is_shown_page_by_page(run: Run, chats_db: str) -> None:
     )
     assert len(set(ten)) == 10
     assert before + last == ten
-    around = run("archive", "show", chats_db, largest, "--around", "2025-01", "--json")
-    assert len(json.loads(around.out)["messages"]) == 50
+    around = json.loads(run("archive", "show", chats_db, largest, "--around", "2025-01", "--json").out)["messages"]
+    january = datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1000
+    assert [message["sent_ms"] >= january for message in around] == [False] * 25 + [True] * 25
 
 
 def test_wrong_places_and_chats_are_refused(run: Run, chats_db: str) -> None:
@@ -50,9 +52,16 @@ def test_wrong_places_and_chats_are_refused(run: Run, chats_db: str) -> None:
 
 def test_what_was_skipped_is_listed(run: Run, chats_db: str) -> None:
     """Each skipped field is listed with the number of its frame."""
-    assert "avatarColor" in run("archive", "skipped", chats_db).out
-    assert json.loads(run("archive", "skipped", chats_db, "--json").out)[0]["frame"] > 0
-    assert run("archive", "skipped", chats_db, "--snapshot", "99").status == 0
+    skipped = json.loads(run("archive", "skipped", chats_db, "--json").out)
+    _header, frames = copies(400)
+    assert [frames[row["frame"] - 1].WhichOneof("item") for row in skipped] == [row["record"] for row in skipped]
+    assert any("avatarColor" in row["what"] for row in skipped)
+    _columns, *lines = run("archive", "skipped", chats_db).out.splitlines()
+    assert [(line.split()[1], line.endswith(row["what"])) for line, row in zip(lines, skipped, strict=True)] == [
+        (str(row["frame"]), True) for row in skipped
+    ]
+    nothing = run("archive", "skipped", chats_db, "--snapshot", "99")
+    assert (nothing.status, nothing.out) == (0, "")
 
 
 def test_texts_cannot_steer_the_terminal(run: Run, tmp_path: Path) -> None:
