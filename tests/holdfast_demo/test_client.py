@@ -1,5 +1,6 @@
 """The client of the demo: requests, pushes, and errors without credentials."""
 
+import hashlib
 import socket
 from pathlib import Path
 
@@ -75,5 +76,6 @@ def test_addresses_of_both_kinds_can_be_written() -> None:
 
 
 def test_a_pointer_stands_for_its_content() -> None:
-    """A formatted LFS pointer is parsed to the same pointer."""
-    assert LfsPointer.parse(pointer_to(b"a").format()) == pointer_to(b"a")
+    """An LFS pointer has the SHA-256 and the size of its content, and is parsed as it was formatted."""
+    pointer = LfsPointer(hashlib.sha256(b"a").hexdigest(), 1)
+    assert pointer_to(b"a") == LfsPointer.parse(pointer.format()) == pointer

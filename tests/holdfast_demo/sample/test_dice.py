@@ -25,8 +25,10 @@ def test_below_stays_below(seed: int, bound: int) -> None:
 
 @given(SEEDS, st.integers(-1000, 1000), st.integers(0, 1000))
 def test_between_includes_both_ends_and_nothing_beyond(seed: int, low: int, span: int) -> None:
-    """A draw between two numbers is one of them or lies between them."""
-    assert low <= Dice(seed).between(low, low + span) <= low + span
+    """A draw between two numbers is one of them or lies between them, and each of them is drawn."""
+    dice = Dice(seed)
+    assert low <= dice.between(low, low + span) <= low + span
+    assert {dice.between(low, low + 1) for _ in range(100)} == {low, low + 1}
 
 
 @given(SEEDS, st.lists(st.integers(), min_size=1))
@@ -39,9 +41,10 @@ def test_picks_are_among_the_things(seed: int, things: list[int]) -> None:
 
 @given(SEEDS, st.lists(st.integers(), unique=True), st.integers(0, 20))
 def test_some_are_different_things(seed: int, things: list[int], count: int) -> None:
-    """`some` returns distinct items, and never more than there are."""
+    """`some` returns distinct items of the list, and never more than there are."""
     sample = Dice(seed).some(things, count)
     assert len(sample) == len(set(sample)) == min(count, len(things))
+    assert set(sample) <= set(things)
 
 
 @given(SEEDS, st.lists(st.integers()))

@@ -38,7 +38,7 @@ def test_all_scenes_are_played_when_there_is_room() -> None:
 def test_quotes_polls_and_pins_refer_to_what_was_said(edition: Edition) -> None:
     """A quote, the end of a poll and a pin name an earlier item of the same chat by its time and author."""
     sent: dict[int, dict[int, ChatItem]] = defaultdict(dict)
-    quotes = 0
+    quotes = polls = pins = 0
     for item in items(3000, 2, edition):
         earlier = sent[item.chatId]
         quote, update = item.standardMessage.quote, item.updateMessage
@@ -46,15 +46,19 @@ def test_quotes_polls_and_pins_refer_to_what_was_said(edition: Edition) -> None:
             quotes += 1
             assert earlier[quote.targetSentTimestamp].authorId == quote.authorId
         if update.HasField("pollTerminate"):
+            polls += 1
             poll = earlier[update.pollTerminate.targetSentTimestamp].poll
             assert poll.hasEnded
             assert poll.question == update.pollTerminate.question
         if update.HasField("pinMessage"):
+            pins += 1
             pinned = earlier[update.pinMessage.targetSentTimestamp]
             assert pinned.HasField("pinDetails")
             assert pinned.authorId == update.pinMessage.authorId
         earlier[item.dateSent] = item
     assert quotes > 100
+    assert polls
+    assert bool(pins) == (edition == "current")
 
 
 @pytest.mark.parametrize("seed", range(1, 6))
@@ -73,9 +77,14 @@ def test_nothing_expires_before_the_backup_is_a_day_old(seed: int) -> None:
 
 
 def test_nobody_reacts_or_votes_twice() -> None:
-    """Each person has one reaction to an item, and one vote unless several are allowed."""
+    """Each person has one reaction to an item of any kind, and one vote unless several are allowed."""
+    kinds = set()
     for item in items(3000):
-        reactions = [reaction.authorId for reaction in item.standardMessage.reactions]
+        kind = item.WhichOneof("item") or ""
+        reactions = [reaction.authorId for reaction in getattr(getattr(item, kind), "reactions", ())]
         assert len(reactions) == len(set(reactions))
         votes = [vote.voterId for option in item.poll.options for vote in option.votes]
         assert item.poll.allowMultiple or len(votes) == len(set(votes))
+        if len(reactions) > 1 or (len(votes) > 1 and not item.poll.allowMultiple):
+            kinds.add(kind)
+    assert kinds >= {"standardMessage", "poll"}

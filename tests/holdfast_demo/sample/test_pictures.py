@@ -1,11 +1,12 @@
 """PNG, GIF and JPEG pictures, decoded to the pixels that were drawn."""
 
+import string
 import struct
 import zlib
 from collections.abc import Iterator
 
 from holdfast_demo.sample.dice import Dice
-from holdfast_demo.sample.pictures import gif, jpeg, landscape, luma_chroma, png, smile_png
+from holdfast_demo.sample.pictures import Landscape, gif, jpeg, landscape, luma_chroma, png, smile_png
 
 PICTURE = landscape(Dice(5), 40, 30)
 
@@ -104,6 +105,11 @@ def test_a_jpeg_holds_a_flat_block_for_each_pixel() -> None:
 
 
 def test_a_blur_hash_is_the_average_colour() -> None:
-    """A BlurHash of one component is six characters long and begins with two zeros."""
-    blur = PICTURE.blur_hash
-    assert (len(blur), blur[:2]) == (6, "00")
+    """A BlurHash of one component is two zeros, and the average colour in four digits of base 83."""
+    half = Landscape(2, 1, ((0, 0, 0), (200, 100, 50)), (b"\x00\x01",))
+    digits = string.digits + string.ascii_uppercase + string.ascii_lowercase + "#$%*+,-.:;=?@[]^_{|}~"
+    value = 0
+    for sign in half.blur_hash[2:]:
+        value = value * 83 + digits.index(sign)
+    assert (len(half.blur_hash), half.blur_hash[:2]) == (6, "00")
+    assert value.to_bytes(3) == bytes((100, 50, 25))
