@@ -86,13 +86,17 @@ def test_an_archive_from_before_the_first_release_is_only_read(filled: Path) -> 
 
 
 def test_other_databases_are_left_alone(tmp_path: Path) -> None:
-    """A SQLite database that is no archive is refused, to read as to write."""
+    """A SQLite database that is no archive is refused, to read as to write, and stays the same byte by byte."""
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as plain:
         plain.execute("CREATE TABLE mine (a)")
+    plain.close()
+    before = other.read_bytes()
     for create in (False, True):
         with pytest.raises(NotAnArchive):
             archives.open(other, create=create)
+    assert other.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [other]
 
 
 @pytest.mark.parametrize("content", [b"just text", b"", b"SQLite format 3\x00 and no more"])

@@ -224,7 +224,7 @@ def test_without_the_extra_the_error_names_it(encrypted_file: Path) -> None:
 
 
 def test_only_what_can_be_changed_is(archive_path: Path, tmp_path: Path) -> None:
-    """A short passphrase, a plain archive that is to be decrypted and a missing archive change nothing."""
+    """A short or wrong passphrase, an archive that is in that form already and a missing one change nothing."""
     before = archive_path.read_bytes()
     with pytest.raises(PassphraseRefused):
         encrypt_archive(archive_path, "short")
@@ -236,11 +236,14 @@ def test_only_what_can_be_changed_is(archive_path: Path, tmp_path: Path) -> None
     with pytest.raises(ArchiveError, match="there is no archive"):
         encrypt_archive(tmp_path / "none" / "a.db", PASSPHRASE)
     assert archive_path.read_bytes() == before
+    assert not (tmp_path / "none").exists()
     encrypt_archive(archive_path, PASSPHRASE)
+    encrypted = archive_path.read_bytes()
     with pytest.raises(PassphraseMissing):
         encrypt_archive(archive_path, PASSPHRASE)
     with pytest.raises(WrongPassphrase):
         decrypt_archive(archive_path, OTHER)
+    assert archive_path.read_bytes() == encrypted
 
 
 def test_a_link_to_an_archive_stays_one_and_an_export_keeps_its_files(archive_path: Path, tmp_path: Path) -> None:
@@ -259,14 +262,17 @@ def test_a_link_to_an_archive_stays_one_and_an_export_keeps_its_files(archive_pa
 
 
 def test_an_export_of_an_encrypted_archive_is_that_of_a_plain_one(archive_path: Path, tmp_path: Path) -> None:
-    """The exports have the same media files, and a damaged attachment does not stop an export."""
+    """The exports have the same files byte by byte, and a damaged attachment does not stop an export."""
     plain = backup.export(archive_path, tmp_path / "plain", "json")
     encrypt_archive(archive_path, PASSPHRASE)
     summary = backup.export(archive_path, tmp_path / "encrypted", "json", passphrase=PASSPHRASE)
     assert summary.written == plain.written
-    for file in (tmp_path / "plain" / "media").rglob("*"):
-        other = tmp_path / "encrypted" / file.relative_to(tmp_path / "plain")
-        assert file.is_dir() or other.read_bytes() == file.read_bytes()
+    files, others = (
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("[!.]*") if path.is_file()}
+        for folder in (tmp_path / "plain", tmp_path / "encrypted")
+    )
+    assert files == others
+    assert any(path.parts[0] == "media" for path in files)
     broken = next(path for path in archive_path.with_name("a.db-media").rglob("*") if path.is_file())
     broken.write_bytes(broken.read_bytes()[:-1])
     second = backup.export(archive_path, tmp_path / "again", "html", passphrase=PASSPHRASE)

@@ -77,6 +77,7 @@ def test_one_chat_and_one_person_are_filters(archive_file: Path) -> None:
         complete = list_files(archive, "media", 500)
         chat, author = complete[0].chat_id, complete[0].author_id
         assert {file.author_id for file in complete} != {author}
+        assert {file.chat_id for file in complete} != {chat}
         by_chat = [file for file in complete if file.chat_id == chat]
         assert list_files(archive, "media", 3, chat=chat) == by_chat
         by_author = [file for file in complete if file.author_id == author]

@@ -1,6 +1,7 @@
 """Rows of chat items equal those read by protobuf, and fingerprints depend on the content only."""
 
 import random
+from collections import Counter
 
 from holdfast.backup.archives import item_rows as installed_items
 from holdfast.backup.archives.item_rows import HAS_LINK, HAS_TEXT, IS_READ
@@ -89,6 +90,7 @@ def test_the_numbers_of_a_file_do_not_matter(core: Core) -> None:
 def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
     """The order of receipts and reactions leaves the fingerprint as it is; that of poll options does not."""
     rng = random.Random(1)
+    seen: Counter[str] = Counter()
     for frame in chat_items():
         item, mark = frame.chatItem, fingerprint(core, frame.chatItem)
         for mixed in (item.outgoing.sendStatus, item.standardMessage.reactions):
@@ -96,6 +98,7 @@ def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
                 continue  # to touch an empty list would set the message around it
             shuffled = list(mixed)
             rng.shuffle(shuffled)
+            seen["shuffled"] += shuffled != list(mixed)
             del mixed[:]
             mixed.extend(shuffled)  # type: ignore[arg-type]
         assert fingerprint(core, item) == mark
@@ -103,6 +106,9 @@ def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
             first = item.poll.options.pop(0)
             item.poll.options.append(first)
             assert fingerprint(core, item) != mark
+            seen["poll"] += 1
+    assert seen["shuffled"] > 10
+    assert seen["poll"]
 
 
 def test_whatever_is_said_differently_has_another_fingerprint(core: Core) -> None:

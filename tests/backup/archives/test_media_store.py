@@ -38,14 +38,19 @@ def test_each_content_lies_once_under_its_hash(folder: Path, tmp_path: Path) -> 
             path = opened.media_folder / file.path
             assert hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
         assert not any(file.new for file in opened.copy_media(source))
-        paths = [
+        files = [path for path in opened.media_folder.rglob("*") if path.is_file()]
+        stored = [str(path.relative_to(opened.media_folder)) for path in files]
+        assert set(stored) == {file.path for file in copied}
+        assert len(stored) == sum(file.new for file in copied)
+        paths = {
             file.path
             for chat in opened.chats()
             for message in opened.messages(chat.id)
             for file in message.attachments
             if file.path
-        ]
+        }
         assert paths
+        assert paths <= set(stored)
 
 
 def test_a_missing_file_stops_nothing(folder: Path, tmp_path: Path) -> None:

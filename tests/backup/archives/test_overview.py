@@ -1,7 +1,11 @@
 """Queries for browsing an archive."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from holdfast.backup import archives
 from holdfast.backup.archives import Archive, overview
 from holdfast.backup.errors import NotInArchive
 
@@ -51,7 +55,14 @@ def test_folders_take_what_their_owner_put_there(opened: Archive) -> None:
     assert overview.folders(opened, 1) == []
 
 
-def test_files_are_found_by_their_content_only(opened: Archive) -> None:
-    """A file with an unknown hash raises `NotInArchive`."""
-    with pytest.raises(NotInArchive):
-        overview.kept_file(opened, "0" * 64)
+def test_files_are_found_by_their_content_only(archive_file: Path, tmp_path: Path) -> None:
+    """An attachment is found by the hash of its file; another hash, a name and a path raise `NotInArchive`."""
+    digest, path = "ab" * 32, f"ab/{'ab' * 32}.jpg"
+    with archives.open(shutil.copy(archive_file, tmp_path / "a.db"), create=True) as opened:
+        (name,) = opened.connection.execute("SELECT media_name FROM attachment WHERE media_name <> ''").fetchone()
+        opened.connection.execute("INSERT INTO media VALUES (?, ?, 7, ?)", (name, digest, path))
+        attachment = overview.kept_file(opened, digest)
+        assert (attachment.media_name, attachment.path) == (name, path)
+        for other in ("0" * 64, name, path):
+            with pytest.raises(NotInArchive):
+                overview.kept_file(opened, other)

@@ -54,11 +54,12 @@ def test_what_is_too_short_or_too_long_is_refused(passphrase: str) -> None:
 
 
 def test_neither_key_nor_salt_is_in_the_repr() -> None:
-    """Neither `repr` nor `str` of an archive key shows the key."""
+    """Neither `repr` nor `str` of an archive key shows the key or its salt."""
     key = make_key(PASSPHRASE)
     text = f"{key!r} {key}"
-    assert key.key.hex() not in text
-    assert repr(key.key) not in text
+    for value in (key.key, key.salt):
+        assert value.hex() not in text
+        assert repr(value) not in text
 
 
 def test_a_key_fits_as_long_as_one_page_is_whole(encrypted_file: Path, tmp_path: Path) -> None:

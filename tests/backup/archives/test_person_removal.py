@@ -56,6 +56,7 @@ def test_a_person_goes_from_every_version(tmp_path: Path) -> None:
     people = query(
         path, "SELECT id, aci FROM people WHERE kind = 'contact' AND aci IS NOT NULL ORDER BY id LIMIT 4"
     )
+    assert len(people) == 4
     for person, aci in people:
         assert isinstance(person, int)
         remove_content(path, person=person)

@@ -77,7 +77,8 @@ def test_the_members_of_a_group_are_replaced(writer: ProfileWriter) -> None:
     ]
     del shot.members_banned[:], shot.membersPendingProfileKey[:]
     writer.describe(20, pb.Recipient(id=2, group=group), 2, "Boats")
-    assert len(writer.connection.execute("SELECT * FROM group_member").fetchall()) == 2
+    left = writer.connection.execute("SELECT standing FROM group_member ORDER BY 1")
+    assert [standing for (standing,) in left] == ["asking", "member"]
     assert "Boats" in row(writer, "group").values()
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.backup.archives import Archive, Position
 from holdfast.backup.errors import NotInArchive
-from holdfast.backup.schema.backup_pb2 import ChatItem
+from tests.backup.archives.histories import copies
 
 
 def test_pages_there_and_back_are_the_whole_chat(opened: Archive) -> None:
@@ -73,21 +73,24 @@ def test_a_message_has_everything_on_it(opened: Archive) -> None:
 
 
 def test_the_record_is_kept_as_it_was(opened: Archive) -> None:
-    """The original protobuf record of a message can be read, with fields that no table has."""
-    chat = opened.chats()[0]
-    message = next(message for message in opened.messages(chat.id) if message.kind == "message" and message.text)
-    item = ChatItem.FromString(opened.record(message.id))
-    assert item.standardMessage.text.body == message.text
+    """The original protobuf record of every message can be read, with fields that no table has."""
+    _header, frames = copies(400)
+    originals = [frame.chatItem.SerializeToString() for frame in frames if frame.HasField("chatItem")]
+    ids = [message.id for chat in opened.chats() for message in opened.messages(chat.id)]
+    assert sorted(map(opened.record, ids)) == sorted(originals)
     with pytest.raises(NotInArchive):
         opened.record(1 << 70)
 
 
 def test_whatever_is_not_text_has_a_sentence(opened: Archive) -> None:
     """Every message has a sentence but texts, polls and story replies."""
+    kinds = set()
     for chat in opened.chats():
         for message in opened.messages(chat.id):
+            kinds.add(message.kind)
             if message.kind not in {"message", "poll", "story_reply"}:
                 assert message.sentence, message
+    assert kinds >= {"update", "sticker", "contact", "payment", "gift_badge", "view_once", "deleted"}
 
 
 def test_contact_cards_have_all_their_lines(opened: Archive) -> None:

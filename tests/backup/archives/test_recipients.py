@@ -10,7 +10,7 @@ from tests.backup.archives.histories import copies, import_backups, renumber, wr
 
 
 def test_other_ids_are_the_same_people(tmp_path: Path) -> None:
-    """A backup that numbers people and chats differently adds and changes no messages."""
+    """A backup that numbers people and chats differently adds no people and chats, and changes no messages."""
     header, frames = copies()
     source = write(tmp_path / "one", header, frames)
     for frame in frames:
@@ -19,6 +19,10 @@ def test_other_ids_are_the_same_people(tmp_path: Path) -> None:
     other = write(tmp_path / "other", header, frames)
     first, second = import_backups(tmp_path / "a.db", source, other)
     assert (first.new, second.new, second.changed, second.vanished) == (60, 0, 0, 0)
+    with archives.open(tmp_path / "a.db") as opened:
+        for kind in ("recipient", "chat"):
+            (count,) = opened.connection.execute(f"SELECT count(*) FROM {kind}").fetchone()
+            assert count == sum(frame.HasField(kind) for frame in frames), kind
 
 
 def test_what_cannot_be_taken_in_is_skipped_and_named(tmp_path: Path) -> None:

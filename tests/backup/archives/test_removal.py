@@ -55,19 +55,26 @@ def test_no_byte_is_left_in_free_pages(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_an_archive_that_is_in_use_is_not_vacuumed(tmp_path: Path) -> None:
-    """A reader prevents the vacuum without an error; a read-only archive is an error.
+    """A reader prevents the vacuum without an error, and once it is gone free pages are given back.
+
+    A read-only archive is an error.
 
     No other database can be attached afterwards.
     """
     place = tmp_path / "v.db"
     with closing(sqlite3.connect(place, isolation_level=None, timeout=0)) as connection:
         connection.execute("CREATE TABLE t (a)")
+        connection.execute("INSERT INTO t VALUES (zeroblob(100000))")
+        connection.execute("DELETE FROM t")
+        (before,) = connection.execute("PRAGMA freelist_count").fetchone()
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         with closing(sqlite3.connect(place, isolation_level=None)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT * FROM t").fetchone()
             removal.vacuum(connection)
+        assert connection.execute("PRAGMA freelist_count").fetchone() == (before,) > (0,)
         removal.vacuum(connection)
+        assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
         assert connection.getlimit(sqlite3.SQLITE_LIMIT_ATTACHED) == 0
     with (
         closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as connection,

@@ -90,6 +90,7 @@ def test_filters_narrow(opened: Archive) -> None:
     """Filters apply to every hit, whether they are part of the query or given as `Filters`."""
     for order in ("date", "rank"):
         hits = opened.search("the is:in since:2020 has:media OR", order=order, limit=100).hits
+        assert hits
         assert all(hit.message.direction == "incoming" and hit.message.attachments for hit in hits)
     chat = max(opened.chats(), key=lambda row: row.messages)
     inside = opened.search("the", filters=Filters(chat=str(chat.id)), limit=500).hits
@@ -104,7 +105,12 @@ def test_filters_narrow(opened: Archive) -> None:
     after = opened.search("the", filters=Filters(since_ms=middle), limit=500).hits
     before = opened.search("the", filters=Filters(until_ms=middle // 1000 * 1000), limit=500).hits
     assert len(after) + len(before) >= len(all_hits)
-    assert all(hit.message.sent_ms >= middle // 1000 * 1000 for hit in after)
+    # The time of an edited message is that of its first version.
+    starts, ends = (
+        [min([hit.message.sent_ms, *(revision.sent_ms for revision in hit.message.revisions)]) for hit in hits]
+        for hits in (after, before)
+    )
+    assert min(starts) >= middle // 1000 * 1000 > max(ends)
 
 
 def test_pages_of_hits_go_on_where_the_last_ended(opened: Archive) -> None:

@@ -31,6 +31,7 @@ def test_what_cannot_be_imported_is_refused_in_one_line(run: Run, tmp_path: Path
         result = run("archive", "import", str(tmp_path / arguments[0]), arguments[1])
         assert result.status == 3
         assert len(result.err.splitlines()) == 1
+    assert other.read_text() == "not a backup"
 
 
 def test_attachments_of_a_plain_stream_cannot_be_copied(run: Run, source: str, tmp_path: Path) -> None:
