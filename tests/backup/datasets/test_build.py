@@ -17,7 +17,7 @@ import pytest
 
 import holdfast.backup as hb
 from holdfast.backup.datasets import build, tasks
-from holdfast.backup.datasets.schema import TABLES
+from holdfast.backup.datasets.schema import TABLES, dataset_schema
 from holdfast.backup.datasets.targets import open_target
 from tests.backup.datasets.broken_backups import write_broken
 from tests.backup.streams import KEY_FILE, container_of, file_forms, folder_of, sample, small_sample, stream_of
@@ -102,6 +102,7 @@ def test_backups_of_every_form_are_taken(tmp_path: Path) -> None:
 def test_a_backup_that_breaks_keeps_what_was_built_of_it(backups: Path, tmp_path: Path) -> None:
     """A damaged backup keeps its earlier rows, and is listed as failed until it can be read again."""
     first = hb.build_dataset([backups], tmp_path / "out", workers=1)
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*.parquet")}
     content = (backups / "2.binproto").read_bytes()
     (backups / "2.binproto").write_bytes(content[:-5])
     summary = hb.build_dataset([backups], tmp_path / "out")
@@ -109,6 +110,7 @@ def test_a_backup_that_breaks_keeps_what_was_built_of_it(backups: Path, tmp_path
     assert "ends in the middle of a record" in summary.reasons["2.binproto"]
     manifest = open_target(tmp_path / "out").read_manifest()
     assert [failure.name for failure in manifest.failed] == ["2.binproto"]
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*.parquet")} == before
     (backups / "2.binproto").write_bytes(content)
     os.utime(backups / "2.binproto", ns=(7, 7))
     assert hb.build_dataset([backups], tmp_path / "out").complete
@@ -142,13 +144,14 @@ def test_a_bug_is_reported_as_one_and_the_others_are_built(
 
 
 def test_two_builds_do_not_write_into_one_folder(backups: Path, tmp_path: Path) -> None:
-    """A build is refused while another one holds the lock of the folder."""
+    """A build is refused while another one holds the lock of the folder, and writes nothing."""
     (tmp_path / "out").mkdir()
     with (
         filelock.FileLock(tmp_path / "out" / build.LOCK),
         pytest.raises(hb.TargetRefused, match="another build is writing"),
     ):
         hb.build_dataset([backups], tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} <= {build.LOCK}
 
 
 def test_a_target_that_cannot_be_written_is_an_error(backups: Path, tmp_path: Path) -> None:
@@ -177,10 +180,10 @@ def test_the_largest_backup_is_built_first(tmp_path: Path) -> None:
 
 
 def test_batches_have_the_schema_of_a_dataset(backups: Path) -> None:
-    """The batches have all messages of the backup, and an unknown table raises an error."""
+    """The batches have the schema and all messages of the backup, and an unknown table raises an error."""
     batches = list(hb.dataset_batches(backups / "1.binproto", size=10))
     assert sum(batch.num_rows for batch in batches) == hb.info(backups / "1.binproto").counts["chatItem"]
-    assert len(batches) >= 1
+    assert all(batch.schema.equals(dataset_schema(TABLES["messages"]), check_metadata=True) for batch in batches)
     with pytest.raises(KeyError, match="there is no table letters; there are messages"):
         next(hb.dataset_batches(backups / "1.binproto", table="letters"))
 

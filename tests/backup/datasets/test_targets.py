@@ -111,12 +111,14 @@ def test_a_publication_that_is_interrupted_leaves_no_record(
     assert not list((tmp_path / "_building").iterdir())
 
 
-def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
-    """The folder of a dataset has no permissions for group and others."""
+def test_folders_are_for_their_owner_only(tmp_path: Path) -> None:
+    """No folder of a dataset has permissions for group and others."""
     target = FolderTarget(str(tmp_path / "dataset"))
     publish(target, "one", messages=b"content")
     if os.name == "posix":
-        assert (tmp_path / "dataset").stat().st_mode & 0o077 == 0
+        folders = [path for path in (tmp_path / "dataset").rglob("*") if path.is_dir()]
+        assert {"messages", "backup=one", "_backups"} <= {path.name for path in folders}
+        assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "dataset", *folders))
 
 
 def test_a_bucket_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

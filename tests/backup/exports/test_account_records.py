@@ -13,6 +13,8 @@ def test_groups_have_their_members_by_name(opened: Archive) -> None:
     assert len(members) == count
     assert {"member", "invited"} <= {member.standing for member in members}
     assert any(member.name for member in members)
+    for member in members:
+        assert member.name == (None if member.person_id is None else opened.names.name(member.person_id))
 
 
 def test_people_have_had_names(two_snapshots: Archive) -> None:

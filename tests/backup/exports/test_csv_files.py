@@ -54,7 +54,9 @@ def test_no_cell_begins_as_a_formula(hostile: Archive, tmp_path: Path) -> None:
 def test_no_spreadsheet_that_cuts_elsewhere_finds_a_formula(hostile: Archive, tmp_path: Path) -> None:
     """No cell begins like a formula if a spreadsheet splits lines at semicolons or tabs."""
     write_csv(hostile, tmp_path / "out", ChatSelection())
-    for path in (tmp_path / "out").rglob("*.csv"):
+    paths = list((tmp_path / "out").rglob("*.csv"))
+    assert len(paths) > 10
+    for path in paths:
         for cell in re.split(r"[;\t\r\n]", path.read_text("utf-8-sig")):
             assert not re.match(r"[ \"]*([=@]|[+-][^,\"]*[(|!\[{&])", cell), cell
 
@@ -93,7 +95,9 @@ def test_files_begin_with_what_spreadsheets_know_utf8_by(opened: Archive, tmp_pa
     """CSV files begin with a byte order mark, plain ones do not, and lines end in CRLF as in RFC 4180."""
     write_csv(opened, tmp_path / "for-people", ChatSelection())
     write_csv(opened, tmp_path / "plain", ChatSelection(), plain=True)
-    for path in (tmp_path / "plain").rglob("*.csv"):
+    paths = list((tmp_path / "plain").rglob("*.csv"))
+    assert len(paths) > 10
+    for path in paths:
         data = path.read_bytes()
         other = (tmp_path / "for-people" / path.relative_to(tmp_path / "plain")).read_bytes()
         assert data.endswith(b"\r\n")

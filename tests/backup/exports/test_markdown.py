@@ -72,7 +72,9 @@ def test_hostile_texts_stay_texts(hostile: Archive, tmp_path: Path, renderer: Ma
 def test_no_file_steers_a_terminal(hostile: Archive, tmp_path: Path) -> None:
     """No file has control characters other than tabs and line feeds."""
     write_markdown(hostile, tmp_path / "out", ChatSelection())
-    for path in (tmp_path / "out").rglob("*.md"):
+    paths = list((tmp_path / "out").rglob("*.md"))
+    assert len(paths) > 10
+    for path in paths:
         assert not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", path.read_bytes())
 
 

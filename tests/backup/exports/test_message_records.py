@@ -92,11 +92,13 @@ def test_columns_of_a_message_are_told(two_snapshots: Archive) -> None:
 
 def test_files_are_named_by_whoever_places_them(opened: Archive) -> None:
     """An attachment has the file name that the media callback returns, and none without a callback."""
-    chats = opened.chats()
-    for chat in chats:
+    roles = set()
+    for chat in opened.chats():
         for message in messages(opened, chat.id, media=lambda file: f"media/{file.role}"):
             assert all(file_record.file == f"media/{file_record.role}" for file_record in message.attachments)
+            roles |= {file_record.role for file_record in message.attachments}
         assert all(entry.file is None for message in messages(opened, chat.id) for entry in message.attachments)
+    assert roles >= {"attachment", "long_text", "sticker"}
 
 
 def test_times_are_written_in_utc() -> None:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import BinaryIO
 
+from msgspec.structs import replace
+
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.message_records import messages
@@ -73,11 +75,16 @@ def test_an_answer_nobody_chose_has_a_row(opened: Archive) -> None:
     """Every poll option has a row, even without votes, so that it can be counted."""
     (table,) = (table for table in MESSAGE_TABLES if table.name == "poll_votes")
     polls = [message for chat in opened.chats() for message in messages(opened, chat.id) if message.poll]
+    assert polls
     for message in polls:
         assert message.poll
         rows = list(table.rows(message))
         assert {row[5] for row in rows} == set(range(len(message.poll.options)))
         assert sum(row[7] is not None for row in rows) == sum(len(option.votes) for option in message.poll.options)
+        first, *others = message.poll.options
+        unchosen = replace(message.poll, options=(replace(first, votes=()), *others))
+        rows = list(table.rows(replace(message, poll=unchosen)))
+        assert [row[7] for row in rows if row[5] == 0] == [None]
 
 
 def test_messages_are_cut_by_the_year_and_tables_without_rows_are_there(opened: Archive, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_everybody_and_statistics_are_of_the_whole_archive(opened: Archive, tmp_
 
 
 def test_an_export_of_one_chat_tells_of_nothing_else(archive_path: Path) -> None:
-    """An export of one chat has no pages of people or statistics, and lists the calls of that chat only."""
+    """An export of one chat has no pages of people or statistics, and the calls and files of that chat only."""
     add_all_media(archive_path)
     with archives.open(archive_path) as opened:
         (chat,) = opened.connection.execute(
@@ -107,6 +108,9 @@ def test_an_export_of_one_chat_tells_of_nothing_else(archive_path: Path) -> None
         ).fetchone()
     assert not {"people.html", "statistics.html"} & set(pages)
     assert len(message_links(pages, archive_path.with_name("out"), "calls")) == calls
+    (folder,) = (archive_path.with_name("out") / "chats").iterdir()
+    files = message_links(pages, archive_path.with_name("out"), "media-")
+    assert {unquote(link).rpartition("/")[0] for link in files} == {f"chats/{folder.name}"}
     check_links(archive_path.with_name("out"), pages)
 
 

@@ -51,9 +51,10 @@ def test_every_message_is_there_once_and_every_link_leads_somewhere(opened: Arch
 
 def test_pages_need_nothing_from_elsewhere(opened: Archive, tmp_path: Path) -> None:
     """Every page has a strict Content-Security-Policy, no inline script or style, and no external resource."""
-    export_pages(opened, tmp_path)
-    for path in tmp_path.rglob("*.html"):
-        text = path.read_text()
+    pages = export_pages(opened, tmp_path)
+    assert {"index.html", "people.html", "search.html"} <= set(pages)
+    for name in pages:
+        text = (tmp_path / name).read_text()
         assert "default-src 'none'" in text
         assert not re.search(r"<style|\sstyle=|<script>|\son\w+=", text)
         for source in re.findall(r'<(?:script|link|img|video|audio)[^>]*?(?:src|href)="([^"]*)"', text):
@@ -107,12 +108,18 @@ def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
 
 
 def test_messages_that_have_vanished_are_marked(tmp_path: Path) -> None:
-    """Messages that a later backup lacks stay on their page, with a mark."""
+    """Messages that a later backup lacks stay on their page, each with a mark, and others have none."""
     first = write(tmp_path / "one", *copies(60))
     import_backups(tmp_path / "chats.db", first, write_later(tmp_path / "two", random.Random(1), days=1))
     with archives.open(tmp_path / "chats.db") as opened:
         pages = export_pages(opened, tmp_path / "out")
-    assert any("gone from the backup of" in page.text for page in pages.values())
+        vanished = [entry for chat in opened.chats() for entry in opened.messages(chat.id) if entry.vanished_ms]
+    marks = [
+        page.text.count("gone from the backup of")
+        for name, page in pages.items()
+        if re.fullmatch(r"chats/[^/]+/[\d-]+\.html", name)
+    ]
+    assert sum(marks) == len(vanished) > 0
 
 
 def test_chosen_chats_and_dates(opened: Archive, tmp_path: Path) -> None:
