@@ -162,6 +162,8 @@ def test_a_snapshot_without_messages_is_named(folder: Path, archive: Path) -> No
     (incomplete / "main").unlink()
     result = hb.keep(folder, archive, KEYS)
     assert [bool(snapshot.problem) for snapshot in result.snapshots] == [False, True]
+    assert result.snapshots[1].name == incomplete.name
+    assert "main" in result.snapshots[1].problem
     assert not result.complete
 
 
@@ -175,10 +177,12 @@ def test_keys_are_asked_for_before_anything_is_done(folder: Path, archive: Path)
 
 
 def test_the_archive_is_not_put_into_a_snapshot(folder: Path) -> None:
-    """An archive path inside of a snapshot is refused."""
+    """An archive path inside of a snapshot is refused, and nothing is written there."""
     (snapshot,) = folder.glob("signal-backup-*")
+    before = sorted(snapshot.iterdir())
     with pytest.raises(hb.TargetRefused):
         hb.keep(folder, snapshot / "chats.db", KEYS)
+    assert sorted(snapshot.iterdir()) == before
 
 
 def test_other_forms_are_kept_too(tmp_path: Path, archive: Path) -> None:
@@ -193,11 +197,14 @@ def test_other_forms_are_kept_too(tmp_path: Path, archive: Path) -> None:
 
 
 def test_a_removed_import_is_imported_again(folder: Path, archive: Path) -> None:
-    """After the archive is deleted, everything is imported again."""
+    """After an import is removed from the archive, or the archive is deleted, everything is imported again."""
     hb.keep(folder, archive, KEYS)
-    archive.unlink()
-    result = hb.keep(folder, archive, KEYS)
-    assert (result.complete, result.unchanged, result.snapshots[0].new) == (True, False, 80)
+    with hb.archive(archive, create=True) as opened:
+        assert opened.remove(snapshot=opened.snapshots()[0].id).messages == 80
+    for _ in range(2):
+        result = hb.keep(folder, archive, KEYS)
+        assert (result.complete, result.unchanged, result.snapshots[0].new) == (True, False, 80)
+        archive.unlink()
 
 
 def test_what_a_killed_process_left_is_removed(folder: Path, archive: Path) -> None:

@@ -1,6 +1,7 @@
 """Hostile input is read or rejected with a typed error: no crash, no hang, no unbounded memory."""
 
 import gzip
+import hashlib
 import io
 import json
 import random
@@ -18,7 +19,7 @@ from holdfast import backup
 from holdfast.backup import BackupError, GunzipLimits, StreamLimits
 from holdfast.backup.conversion import OutputFormat, convert
 from holdfast.backup.errors import DamagedBackup, OversizedBackup
-from holdfast.backup.media import extract
+from holdfast.backup.media import attachment_of, extract
 from holdfast.backup.schema.backup_pb2 import AccountData, ChatItem, Frame
 from holdfast.backup.wire.varint import encode_varint
 from tests.backup.streams import (
@@ -262,20 +263,32 @@ def zipped(lines: bytes, **more: bytes) -> bytes:
 
 
 def test_paths_in_a_zip_lead_nowhere(tmp_path: Path) -> None:
-    """Paths and symlinks in a ZIP are not followed, and nothing is written outside the target."""
-    link = zipfile.ZipInfo("files/ab/" + "ab" * 32)
+    """Paths and symlinks in a ZIP are not followed, and nothing is written outside the target.
+
+    The symlink stands for an attachment of a message and leads to a file with the content of that attachment.
+    """
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"secret")
+    frame = Frame()
+    locator = frame.chatItem.standardMessage.attachments.add().pointer.locatorInfo
+    locator.plaintextHash, locator.localKey, locator.size = hashlib.sha256(b"secret").digest(), b"k" * 64, 6
+    attachment = attachment_of(locator)
+    assert attachment is not None
+    link = zipfile.ZipInfo(f"files/{attachment.name[:2]}/{attachment.name}")
     link.external_attr = 0o120777 << 16
+    records = [*small_sample(), frame.SerializeToString()]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("../../outside/main.jsonl", lines_of(small_sample()))
+        archive.writestr("../../outside/main.jsonl", lines_of(records))
         archive.writestr("/etc/main.jsonl.bak", b"x")
-        archive.writestr(link, b"/etc/passwd")
+        archive.writestr(link, str(secret))
     (tmp_path / "x.zip").write_bytes(out.getvalue())
     with backup.open(tmp_path / "x.zip") as source:
-        assert [frame.raw for frame in source] == list(small_sample()[1:])
-        results = list(extract(source, tmp_path / "out"))
-    assert all(item.problem for item in results)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.zip"]
+        assert [frame.raw for frame in source] == records[1:]
+        results = {item.media_name: item.problem for item in extract(source, tmp_path / "out")}
+    assert "is not the content" in results[attachment.name]
+    assert all(results.values())
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == [secret, tmp_path / "x.zip"]
 
 
 def test_links_in_a_folder_are_not_followed_out_of_it(tmp_path: Path) -> None:

@@ -253,6 +253,7 @@ def test_a_snapshot_needs_the_account_id(tmp_path: Path) -> None:
         write_snapshot(tmp_path, HEADER, backup.KeyMaterial(aci=KEYS.aci), []),
     ):
         pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_time_beyond_the_calendar_names_a_snapshot_all_the_same(tmp_path: Path) -> None:

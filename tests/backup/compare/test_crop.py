@@ -13,7 +13,9 @@ from holdfast.backup.compare.crop import SERVICE_IDS, CropResult, crop
 from holdfast.backup.compare.selection import Window
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import DamagedBackup, UnknownChat
+from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.wire.collect import Selection, collect
 from tests.backup.compare.snapshots import Snapshot, difference, merged, opened, snapshot
 from tests.backup.compare.valid import check
 from tests.backup.streams import KEYS, folder_of, sample
@@ -30,7 +32,7 @@ def cropped(source: Snapshot, **options: object) -> tuple[Snapshot, CropResult]:
 
 
 def test_one_chat_brings_its_people_and_nobody_else() -> None:
-    """A crop to one group has its chat, messages, members and the account, and fewer contacts."""
+    """A crop to one group has its chat, messages, members and the account, and only contacts that these name."""
     source = snapshot(400)
     group = source.groups()[0]
     (chat,) = (chat for chat in source.chats if chat.recipientId == group.id)
@@ -43,6 +45,11 @@ def test_one_chat_brings_its_people_and_nobody_else() -> None:
     acis = {recipient.contact.aci for recipient in source.contacts()}
     assert members & acis <= cropped_acis
     assert len(cropped_acis) < len(acis)
+    others = [frame.SerializeToString() for frame in part.frames if not frame.recipient.HasField("contact")]
+    ids = {number for raw in others for _slot, _depth, number, _end in collect(raw, Selection(RECIPIENT_IDS))}
+    for recipient in part.contacts():
+        keys = filter(None, (recipient.contact.aci, recipient.contact.pni))
+        assert recipient.id in ids or any(key in raw for key in keys for raw in others)
     assert (result.chats, result.messages, result.recipients) == (1, len(part.items), len(part.recipients))
     assert (result.chats_before, result.messages_before) == (len(source.chats), 400)
 

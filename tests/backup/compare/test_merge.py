@@ -211,9 +211,11 @@ def test_a_folder_gets_the_attachments_of_both(tmp_path: Path) -> None:
     assert (info.media.missing, info.media.damaged) == (0, 0)
 
 
-def test_forms_and_keys_are_those_of_convert() -> None:
+def test_backups_of_different_forms_are_merged_to_another_form() -> None:
     """An encrypted and a plain backup can be merged to JSON Lines."""
     out = io.BytesIO()
     sources = [backup.open(io.BytesIO(container_of(sample(60))), KEYS), opened(snapshot(60).raw())]
     merge(sources, out, to=OutputFormat.JSONL)
+    with opened(out.getvalue()) as result:
+        assert result.form is backup.Form.LINES
     assert difference(out.getvalue(), snapshot(60).raw()).same

@@ -17,10 +17,15 @@ def test_a_roster_has_every_record_that_is_no_message() -> None:
     assert list(roster.chats.values()) == source.chats
     assert roster.messages == 400
     assert roster.header == source.header
-    others = [frame for frame in source.frames if frame.WhichOneof("item") in {"stickerPack", "adHocCall"}]
-    assert len(roster.packs) + len(roster.calls) == len(others)
-    assert roster.profiles
-    assert roster.folders
+    assert roster.account == source.frames[0].account
+    for kind, records in (
+        ("stickerPack", roster.packs),
+        ("adHocCall", roster.calls),
+        ("notificationProfile", roster.profiles),
+        ("chatFolder", roster.folders),
+    ):
+        assert records == [getattr(frame, kind) for frame in source.frames if frame.HasField(kind)]  # type: ignore[arg-type]
+        assert records, kind
 
 
 def test_the_same_frames_give_the_same_digest() -> None:

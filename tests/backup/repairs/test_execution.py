@@ -435,12 +435,16 @@ def test_what_is_invalid_and_unused_is_left_out_when_asked(rule: str, tmp_path: 
 
 
 def test_a_colour_that_chats_have_takes_its_name_with_it(tmp_path: Path) -> None:
-    """After invalid chat colours are dropped, the backup has no errors, although chats used them."""
+    """After invalid chat colours are dropped, no chat refers to one, and the backup has no errors."""
     frames = [Frame.FromString(raw) for raw in sample(60)[1:]]
     account = next(frame.account for frame in frames if frame.WhichOneof("item") == "account")
+    assert any(frame.chat.style.HasField("customColorId") for frame in frames)
     for color in account.accountSettings.customChatColors:
         color.solid = 0x112233
     source, target = tmp_path / "spoilt.binproto", tmp_path / "mended.binproto"
     source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
     repair(source, target, options=RepairOptions(drop=True))
     assert [finding for finding in validate(target) if finding.severity == "error"] == []
+    left = [Frame.FromString(raw) for raw in frames_of(target)]
+    assert len(left) == len(frames)
+    assert not any(frame.chat.style.HasField("customColorId") for frame in left)

@@ -79,7 +79,7 @@ def test_an_empty_frame_is_an_empty_object(core: Core) -> None:
 def test_any_text_is_a_valid_string(core: Core, text: str) -> None:
     """A text is read back unchanged, and its JSON has no control characters and no line separators."""
     written = core.tojson.frame_to_json(delimited(8, delimited(1, text.encode()))).decode()
-    assert json.loads(written) == {"chatFolder": {"name": text} if text else {}} | json.loads(written)
+    assert json.loads(written)["chatFolder"] == ({"name": text} if text else {})
     assert not any(ord(character) < 32 or character in "\u2028\u2029" for character in written)
 
 
@@ -208,9 +208,10 @@ def test_a_nan_json_has_no_word_for_keeps_its_bytes(core: Core) -> None:
 
 def test_canonical_frames_carry_nothing_extra(core: Core) -> None:
     """A frame as protobuf writes it has no "@raw"."""
-    for raw in random_frames(200, seed=19):
-        if b"\xc0" not in raw and b"\x80" not in raw:
-            assert b"@raw" not in core.tojson.frame_to_json(raw)
+    # An unusual NaN is kept in "@raw" too; frames with bytes of one are left out.
+    frames = [raw for raw in random_frames(200, seed=19) if b"\xc0" not in raw and b"\x80" not in raw]
+    assert len(frames) > 50
+    assert not [raw for raw in frames if b"@raw" in core.tojson.frame_to_json(raw)]
 
 
 def test_a_malformed_record_has_no_json(core: Core) -> None:
