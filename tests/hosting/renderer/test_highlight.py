@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from holdfast.hosting.renderer import highlight
 from holdfast.hosting.renderer.highlight import coloured, language, plain
@@ -44,8 +44,8 @@ def test_a_comment_over_several_lines_is_coloured_on_each() -> None:
 
 def test_slow_code_is_not_highlighted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large files, very long lines and code over the CPU limit are shown as plain text."""
-    assert coloured("3", "x.py", "def go(): pass\n" * 20_000)[0] == "def go(): pass"
-    assert coloured("4", "x.py", f"x = '{'a' * 5000}'")[0].startswith("x = ")
+    assert coloured("3", "x.py", "def go(): pass\n" * 20_000) == ["def go(): pass"] * 20_000
+    assert coloured("4", "x.py", f"x = '{'a' * 5000}'") == [escape(f"x = '{'a' * 5000}'")]
     slow = RenderProcess(cpu_seconds=0.000_001)
     monkeypatch.setattr(highlight, "RENDERER", slow)
     assert coloured("5", "x.py", "def late(): pass\n") == ["def late(): pass"]

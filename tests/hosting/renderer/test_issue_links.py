@@ -51,6 +51,7 @@ def test_links_are_those_of_the_page() -> None:
     html = markdown(text, MarkdownContext(repository="/ada/ship"))
     numbers = [name.rpartition("#")[2] for name in linked_issues(text)]
     assert numbers == [part.split('"')[0] for part in html.split("/issues/")[1:]]
+    assert numbers == ["1", "3", "4", "7", "8", "10"]
 
 
 def test_a_title_is_not_parsed_as_markdown() -> None:
