@@ -88,8 +88,17 @@ def test_the_cookie_of_the_website_counts_for_its_own_pages_only(clients: Servic
 
 
 def test_a_password_has_every_scope(clients: ServiceClients) -> None:
-    """A password has no scopes that could limit it, and reads the user."""
-    assert clients.anonymous.get("/user", auth=("admin", ADMIN_PASSWORD)).json()["is_admin"] is True
+    """A password has no scopes that could limit it: it reads and writes at endpoints of different scopes."""
+    login = ("admin", ADMIN_PASSWORD)
+    assert clients.anonymous.get("/user", auth=login).json()["is_admin"] is True
+    for path in ("/admin/users", "/notifications", "/repos/issues/search", "/user/orgs", "/user/repos"):
+        assert clients.anonymous.get(path, auth=login).status_code == 200, path
+    for path, body in (
+        ("/user/repos", {"name": "ship"}),
+        ("/repos/admin/ship/issues", {"title": "One"}),
+        ("/orgs", {"username": "guild"}),
+    ):
+        assert clients.anonymous.post(path, auth=login, json=body).status_code == 201, path
 
 
 NAMES = ["ada", "bob", "x", "", "oauth2", "x-access-token", "nobody at all", "0" * 40]
@@ -117,6 +126,8 @@ def test_a_token_under_another_name_reaches_no_further_than_its_scopes(clients: 
     token = token_of(clients.with_token(bob, "read:user"))
     assert clients.anonymous.get("/user", auth=("admin", token)).json()["login"] == "bob"
     assert clients.anonymous.get("/admin/users", auth=("admin", token)).status_code == 403
+    changed = clients.anonymous.patch("/user/settings", auth=("bob", token), json={"full_name": "Bob"})
+    assert (changed.status_code, "write:user" in changed.json()["message"]) == (403, True)
     assert clients.anonymous.get("/users/admin/tokens", auth=("admin", token)).status_code == 401
 
 

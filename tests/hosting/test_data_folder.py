@@ -4,11 +4,13 @@ import os
 import stat
 
 import pytest
+from sqlalchemy import inspect
 
 from holdfast.hosting.data_folder import FirstStart, open_database, paths_open_to_others, prepare, ready_database
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import metadata
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
@@ -34,11 +36,13 @@ def test_a_generated_password_is_shown_once(empty_database: Database, settings: 
     assert accounts.check_password(empty_database, "root", first.password) is not None
     assert prepare(empty_database, bare) is None
     assert accounts.count_users(empty_database) == 1
+    assert accounts.check_password(empty_database, "root", first.password) is not None
 
 
 def test_a_ready_database_is_migrated(settings: Settings) -> None:
     """A database that is opened for a command has all tables."""
     with ready_database(settings) as database:
+        assert set(inspect(database.engine).get_table_names()) >= set(metadata.tables)
         assert accounts.all_users(database) == []
 
 
@@ -66,7 +70,9 @@ def test_permissions_of_readable_files_are_restricted(
         prepare(database, settings)
     for path in paths:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
-    assert capsys.readouterr().out.count("data folder permissions restricted") == len(paths)
+    lines = capsys.readouterr().out.splitlines()
+    assert all("data folder permissions restricted" in line for line in lines)
+    assert sorted(line.rpartition("path=")[2].strip() for line in lines) == sorted(map(str, paths))
     with open_database(settings) as database:
         prepare(database, settings)
     assert capsys.readouterr().out == ""
@@ -79,6 +85,9 @@ def test_the_umask_does_not_matter(settings: Settings) -> None:
     try:
         with open_database(settings) as database:
             prepare(database, settings)
+            paths = [settings.data, *settings.data.rglob("*")]
+            assert len(paths) > 1
+            assert [path for path in paths if path.stat().st_mode & 0o077] == []
             assert paths_open_to_others(settings.data) == []
     finally:
         os.umask(before)

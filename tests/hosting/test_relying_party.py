@@ -165,9 +165,12 @@ def test_client_data_without_a_challenge_is_refused(content: bytes) -> None:
 
 
 def test_secrets_are_not_in_the_repr() -> None:
-    """The repr of a response omits the client data, as a fresh response can be used to log in."""
+    """The repr of a response omits all its values, as a fresh response can be used to log in."""
     response = PasskeyResponse.read(SoftwareAuthenticator().get(PARTY.request_options("eA", verify_user=True)))
-    assert response.response.client_data not in repr(response)
+    inner = response.response
+    for value in (response.id, inner.client_data, inner.authenticator_data, inner.signature):
+        assert value
+        assert value not in repr(response) + repr(inner)
     assert decoded(encoded(b"\xff\xfe\xfd")) == b"\xff\xfe\xfd"
 
 

@@ -145,7 +145,10 @@ def test_the_same_credentials_may_belong_to_another_user_later(
 
 def test_urls_in_a_response_are_those_of_its_request(ada: httpx.Client) -> None:
     """URLs begin with that of the request; only clients that accept gzip get a compressed response."""
-    assert ada.get(ISSUES).json()[0]["url"].startswith(str(ada.base_url).rstrip("/"))
+    for host in (ada.base_url.netloc.decode(), "other.example"):
+        for _ in range(2):
+            (issue,) = ada.get(ISSUES, headers={"Host": host}).json()
+            assert issue["url"] == f"http://{host}/api/v1{ISSUES}/1"
     for _ in range(3):
         assert ada.post(ISSUES, json={"title": "Long", "body": "word " * 200}).status_code == 201
     packed = ada.get(ISSUES, headers={"Accept-Encoding": "gzip"})
@@ -210,12 +213,21 @@ def test_a_file_is_read_again_only_after_a_change(
     assert ada.get(RAW, headers={"If-None-Match": f'"{blob}"'}).content == b"second\n"
 
 
-def test_a_streamed_file_is_not_cached(ada: httpx.Client) -> None:
-    """A large file is served unchanged each time, with the id of its blob as entity tag."""
+def test_a_streamed_file_is_not_cached(ada: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large file is read again and served unchanged each time, with the id of its blob as entity tag."""
     blob = write_file(ada, "x" * 300_000)
+    opened: list[object] = []
+
+    def count(app: App, target: RepositoryAccess) -> Repo:
+        opened.append(target)
+        return open_git(app, target)
+
+    monkeypatch.setattr(raw, "open_git", count)
     for _ in range(2):
+        opened.clear()
         response = ada.get(RAW)
-        assert (len(response.content), response.headers["etag"]) == (300_000, f'"{blob}"')
+        assert (response.text, response.headers["etag"]) == ("x" * 300_000, f'"{blob}"')
+        assert opened
 
 
 class RequestOf(EndpointRequest):

@@ -1,5 +1,6 @@
 """Responses: headers, compression, streaming and disconnected clients."""
 
+import gzip
 from collections.abc import AsyncIterator
 
 import anyio
@@ -48,11 +49,14 @@ def test_json_has_its_media_type_and_is_not_cached() -> None:
 
 
 def test_responses_are_compressed_on_request() -> None:
-    """The Content-Length of a compressed response is its compressed length."""
+    """The Content-Length of a compressed response is its compressed length, and others are not compressed."""
+    plain_start, plain = sent("GET")
+    assert b"content-encoding" not in dict(plain_start["headers"])
     start, body = sent("GET", headers=[(b"accept-encoding", b"br, gzip;q=0.5")])
     headers = dict(start["headers"])
     assert headers[b"content-encoding"] == b"gzip"
     assert len(body["body"]) == int(headers[b"content-length"]) < 200
+    assert gzip.decompress(body["body"]) == plain["body"]
 
 
 @pytest.mark.parametrize("content", [b"abc", iter([b"a", b"bc"])])
