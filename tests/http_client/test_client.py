@@ -140,5 +140,6 @@ def test_only_the_hosts_of_a_proxy_are_requested_through_it() -> None:
 def test_certificates_are_verified_unless_that_is_turned_off() -> None:
     """A context without verification does not change the context that verifies."""
     assert not tls_context(verify=False).check_hostname
+    assert tls_context(verify=False).verify_mode.name == "CERT_NONE"
     assert tls_context().check_hostname
     assert tls_context().verify_mode.name == "CERT_REQUIRED"

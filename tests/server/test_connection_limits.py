@@ -28,10 +28,11 @@ LARGE = b"x" * 30_000_000
 
 
 class App:
-    """An ASGI application that returns the request body or a large one, and records the headers."""
+    """An ASGI application that returns the request body or a large one, and records the headers and paths."""
 
     def __init__(self) -> None:
         self.headers: list[list[tuple[bytes, bytes]]] = []
+        self.paths: list[str] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -40,6 +41,7 @@ class App:
         if scope["path"] != "/damaged":
             # Of a body that turns out to be damaged the beginning may be served, at whatever moment.
             self.headers.append(scope["headers"])
+            self.paths.append(scope["path"])
         body, more = b"", True
         while more:
             message = await receive()
@@ -233,7 +235,7 @@ def test_an_invalid_target_with_a_cached_head_is_refused(
 
 
 def test_a_cached_head_is_served_with_each_target() -> None:
-    """Each request on a connection has its own headers, and the connection closes after the idle timeout."""
+    """Each request on a connection has its own target and headers, and the idle timeout closes the connection."""
     with serving(replace(SHORT, keep_alive_timeout=2.0)) as (app, connect):
         connection = connect()
         for target in (b"/one", b"/two", b"/three"):
@@ -241,6 +243,7 @@ def test_a_cached_head_is_served_with_each_target() -> None:
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         assert read_all(connection) == b""
         assert [dict(headers) for headers in app.headers] == [{b"host": b"x"}] * 3
+        assert app.paths == ["/one", "/two", "/three"]
 
 
 @pytest.mark.parametrize(

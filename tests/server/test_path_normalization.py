@@ -1,5 +1,7 @@
 """Repeated slashes in the path of a request."""
 
+import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +65,9 @@ def get(clients: ServiceClients, path: str, **headers: str) -> httpx.Response:
 )
 def test_repeated_slashes_count_as_one(clients: ServiceClients, path: str) -> None:
     """Repeated slashes are ignored in paths of the API, git, LFS, the pages and the fixed endpoints."""
-    assert get(clients, path).status_code == 200
+    response, single = get(clients, path), get(clients, re.sub("/+", "/", path))
+    assert response.status_code == 200
+    assert response.content == single.content
 
 
 def test_urls_in_responses_have_single_slashes(clients: ServiceClients) -> None:
@@ -104,7 +108,7 @@ def test_an_escaped_slash_stays_in_its_segment(clients: ServiceClients) -> None:
 
 
 def test_git_and_lfs_work_with_a_doubled_slash(clients: ServiceClients, tmp_path: Path) -> None:
-    """A clone and a push work with a URL that has doubled slashes."""
+    """A clone, a push, and the upload and download of an LFS object work with a URL that has doubled slashes."""
     git = Git(tmp_path / "work")
     token = clients.admin.headers["authorization"].removeprefix("token ")
     address = clients.service.url.replace("://", f"://admin:{token}@") + "//ada//ship.git"
@@ -112,3 +116,7 @@ def test_git_and_lfs_work_with_a_doubled_slash(clients: ServiceClients, tmp_path
     git.commit("docs/new.txt", "new")
     git("push", "-q")
     assert get(clients, "/ada/ship/raw/branch/main/docs/new.txt").text == "new"
+    path = f"//ada//ship.git//info//lfs//objects//{hashlib.sha256(b'large').hexdigest()}"
+    with httpx.Client(base_url=clients.service.url, auth=("admin", token)) as lfs:
+        assert lfs.put(f"{clients.service.url}{path}//5", content=b"large").status_code == 200
+        assert lfs.get(f"{clients.service.url}{path}").content == b"large"

@@ -142,10 +142,13 @@ def test_a_response_without_a_body_is_sent(port: int) -> None:
 
 
 def test_pipelined_requests_are_answered_in_order(port: int) -> None:
-    """Each of 21 pipelined requests gets a response, and that of the last request comes last."""
-    response = responses_to(port, request_bytes("GET", "/", last=False) * 20 + request_bytes("GET", "/large"))
-    assert response.count(b"HTTP/1.1 200 OK") == 21
-    assert response.endswith(LARGE)
+    """Each of 21 pipelined requests gets its own response, in the order of the requests."""
+    uploads = [
+        request_bytes("PUT", "/upload", "Content-Length: 2", last=False) + b"%02d" % number for number in range(20)
+    ]
+    response = responses_to(port, b"".join(uploads) + request_bytes("GET", "/large"))
+    bodies = [part.partition(b"\r\n\r\n")[2] for part in response.split(b"HTTP/1.1 200 OK")[1:]]
+    assert bodies == [*(b"%02d" % number for number in range(20)), LARGE]
 
 
 def test_a_head_does_not_wait_for_its_body(port: int) -> None:

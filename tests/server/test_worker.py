@@ -32,7 +32,7 @@ def test_a_worker_reports_when_it_is_ready_and_ends_on_request(settings: Setting
 
 
 @pytest.mark.parametrize(("trusted", "seen"), [("127.0.0.1", "https"), ("192.0.2.0/24", "http")])
-def test_only_a_trusted_proxy_sets_the_address_and_scheme(prepared_folder: Path, trusted: str, seen: str) -> None:
+def test_only_a_trusted_proxy_sets_the_scheme(prepared_folder: Path, trusted: str, seen: str) -> None:
     """URLs in a response have the forwarded scheme only if the proxy is trusted."""
     worker = new_worker(Settings(data=prepared_folder, trusted_proxies=trusted), ())
     with listen("127.0.0.1", 0) as server:
