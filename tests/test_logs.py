@@ -77,7 +77,9 @@ def test_an_exception_is_logged_by_type_and_place_without_its_text() -> None:
     except ValueError:
         structlog.get_logger().exception("failed")
         logging.getLogger("library").exception("failed too")
-    for line in stream.getvalue().splitlines():
+    lines = stream.getvalue().splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["failed", "failed too"]
+    for line in lines:
         assert "private" not in line
         assert json.loads(line)["error"] == "ValueError"
         assert "tests.test_logs:" in json.loads(line)["at"]

@@ -136,6 +136,7 @@ def test_variables_of_the_test_suite_are_not_settings() -> None:
 
 def test_every_setting_is_described() -> None:
     """Each setting has a description that is a sentence, its allowed values, a default and a variable."""
+    assert [setting.name for setting in describe()] == list(Settings.__struct_fields__)
     for setting in describe():
         assert setting.description.endswith("."), setting.name
         assert setting.allowed
