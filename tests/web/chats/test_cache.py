@@ -96,7 +96,9 @@ def test_the_first_viewer_starts_the_import_and_all_see_the_result(
     tmp_path: Path, plain: ConversationSource
 ) -> None:
     """Two processes that share the folder import the backup once, and both show it."""
-    one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
+    # A second import would be refused.
+    limits = msgspec.structs.replace(LIMITS, per_hour=1)
+    one, other = ConversationCache(tmp_path / "cache", limits), ConversationCache(tmp_path / "cache", limits)
     assert isinstance(one.look(plain, VIEWER), ImportRunning)
     assert isinstance(other.look(plain, VIEWER), ImportRunning)
     state = settled(other, plain)
@@ -105,7 +107,8 @@ def test_the_first_viewer_starts_the_import_and_all_see_the_result(
         assert archive.chats()
     assert isinstance(one.look(plain, VIEWER), ImportReady)
     assert len([path for path in one.folder.iterdir() if path.is_dir()]) == 1
-    assert one.look(plain, VIEWER) == one.look(plain, VIEWER)
+    with pytest.raises(ImportRateLimited):
+        one.look(dataclasses.replace(plain, content="another"), VIEWER)
 
 
 def test_bytes_of_a_source_are_written_first_and_deleted_afterwards(

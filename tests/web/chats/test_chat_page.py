@@ -165,6 +165,7 @@ def test_messages_are_escaped(hostile_archive: OpenArchive) -> None:
         assert "<img src=x" not in page
         assert 'href="javascript:' not in page
         assert not re.search(r"<[^>]+ on\w+=", page)
+        assert "&lt;script&gt;" in page
 
 
 @pytest.mark.parametrize("path", ["chat/1", "chat/x", "chat/", "to/1", "to/x", "chat/1/dates", "chat/1/2/3"])

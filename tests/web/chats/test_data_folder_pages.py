@@ -72,12 +72,15 @@ def test_only_administrators_see_the_data_folder(service: Service, backup_folder
 
 def test_backups_that_can_be_shown_are_links(admin: httpx.Client, backup_folder: Path) -> None:
     """Names are escaped; hidden files and folders of attachments are left out."""
+    (backup_folder / "chats.db-media").mkdir()
     page = admin.get("/-/archives").text
     assert 'href="/-/archives/chats.db/"' in page
     assert f'href="/-/archives/{quote(NAME)}/"' in page
     assert "one &lt;b&gt;.binproto" in page
     assert "Not a backup" in page
     assert ".hidden" not in page
+    assert "chats.db-media" not in page
+    assert 'href="/-/archives/notes.txt' not in page
     assert admin.get("/-/archives/notes.txt").status_code == 404
 
 
@@ -85,7 +88,8 @@ def test_an_archive_is_read_in_place(admin: httpx.Client, backup_folder: Path) -
     """An archive needs no import: each of its pages is served at the first request."""
     assert "Chats" in admin.get("/-/archives/chats.db").text
     for path in ("search?q=the", "people", "statistics", "about"):
-        assert admin.get(f"/-/archives/chats.db/{path}").status_code == 200
+        response = admin.get(f"/-/archives/chats.db/{path}")
+        assert (response.status_code, "Importing the backup" in response.text) == (200, False)
     assert admin.get("/-/archives/chats.db/nope").status_code == 404
 
 
@@ -138,12 +142,17 @@ def test_the_key_is_requested_and_stored_in_the_browser_only(
     wait_for(lambda: "Importing the backup" not in admin.get(address).text, 60)
     assert "Forget key" in admin.get(address).text
     check_first_picture(admin, address)
+    files = [path.read_bytes() for path in service.settings.data.rglob("*") if path.is_file()]
+    assert not any(str(SET_B.pool).encode() in content for content in files)
     with service.logged_in() as other:
         assert "This backup is encrypted" in other.get(address).text
     assert admin.post(f"{address}/-forget", headers=EMPTY_FORM).status_code == 303
     assert "This backup is encrypted" in admin.get(address).text
     captured = capfd.readouterr()
     assert str(SET_B.pool) not in captured.out + captured.err
+    files = [path.read_bytes() for path in service.settings.data.rglob("*") if path.is_file()]
+    assert files
+    assert not any(str(SET_B.pool).encode() in content for content in files)
 
 
 def test_forms_of_other_sites_are_refused(admin: httpx.Client, backup_folder: Path) -> None:

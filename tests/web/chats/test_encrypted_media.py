@@ -56,7 +56,9 @@ def found_in(phone: OpenArchive, name: str) -> tuple[EncryptedMedia, AttachmentK
 
 def test_any_part_of_a_file_is_decrypted(phone: OpenArchive, archive_file: Path) -> None:
     """Ranges inside a block and across blocks equal those of the decrypted copy beside the archive."""
-    for name in encrypted_names(archive_file, "image")[:2]:
+    names = encrypted_names(archive_file, "image")[:2]
+    assert len(names) == 2
+    for name in names:
         media, attachment = found_in(phone, name)
         with sqlite3.connect(archive_file) as connection:
             ((path,),) = connection.execute("SELECT path FROM media WHERE media_name = ?", (name,)).fetchall()

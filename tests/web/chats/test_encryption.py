@@ -33,7 +33,8 @@ def test_encrypted_content_round_trips_and_is_read_only(sealed: bytes, tmp_path:
     assert len(sealed) > 2 * encryption.PIECE
     (tmp_path / "sealed").write_bytes(sealed)
     connection = open_sealed(tmp_path / "sealed", key_for(SECRET, "content"))
-    assert connection.execute("SELECT count(*) FROM t").fetchone() == (4000,)
+    rows = connection.execute("SELECT x FROM t ORDER BY rowid").fetchall()
+    assert rows == [(f"{WORDS} {n}" * 20,) for n in range(4000)]
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM t")
 

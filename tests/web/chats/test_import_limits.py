@@ -39,9 +39,11 @@ def test_an_ipv6_network_is_one_address_and_no_address_is_stored(tmp_path: Path)
 
 
 def test_an_unreadable_count_starts_again(tmp_path: Path) -> None:
-    """A truncated file of counts is ignored, and the import may start."""
+    """A truncated file of counts is ignored: the import may start, and the next ones are counted."""
     (tmp_path / "starts").write_bytes(b"{")
     record_start(tmp_path, ImportClient(1, "192.0.2.1"), 1, now=1.0)
+    with pytest.raises(ImportRateLimited):
+        record_start(tmp_path, ImportClient(1, "192.0.2.1"), 1, now=2.0)
 
 
 def test_the_queue_is_bounded_and_slots_are_released(tmp_path: Path) -> None:

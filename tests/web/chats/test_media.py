@@ -44,18 +44,23 @@ def test_active_media_types_are_downloads(archive_file: Path, tmp_path: Path, ki
     assert (answer.inline, answer.media_type) == (False, "application/octet-stream")
 
 
-@pytest.mark.parametrize("path", ["../../secret", "/etc/hostname", "", "link"])
+@pytest.mark.parametrize("path", ["../secret", "{outside}", "", "link"])
 def test_only_files_of_the_media_folder_are_served(archive_file: Path, tmp_path: Path, path: str) -> None:
-    """A path out of the folder and a symbolic link in it are not found."""
+    """A path out of the folder and a symbolic link in it are not found, although the files exist."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
     (tmp_path / "chats.db-media").mkdir()
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "chats.db-media" / "link").symlink_to(tmp_path / "secret")
     with sqlite3.connect(copy) as connection:
-        connection.execute("UPDATE media SET path = ?", (path,))
+        connection.execute("UPDATE media SET path = ?", (path.format(outside=tmp_path / "secret"),))
+    digest = stored_media(copy)[0][0]
     with pytest.raises(PageNotFound):
-        respond(open_archive_file(copy, ""), "", f"media/{stored_media(copy)[0][0]}", {})
+        respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
+    (tmp_path / "chats.db-media" / "file").write_text("of the folder")
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE media SET path = 'file'")
+    assert isinstance(respond(open_archive_file(copy, ""), "", f"media/{digest}", {}), MediaResult)
 
 
 @pytest.mark.parametrize("digest", ["x", "0" * 64, "A" * 64, "../" * 20, "0" * 63])
@@ -98,8 +103,13 @@ def test_a_page_shows_thumbnails_of_large_photos(archive_file: Path, tmp_path: P
     assert f"/media/{digest}/thumbnail" in {tile.file for _, tiles in months for tile in tiles}
 
 
-@pytest.mark.parametrize("path", ["media/{}/other", "media/{}/thumbnail/x", "attachment/{}/thumbnail"])
-def test_only_existing_photos_have_thumbnails(opened: OpenArchive, path: str) -> None:
-    """Unknown files, and other paths below a file, are not found."""
+@pytest.mark.parametrize(
+    "path",
+    ["media/{file}/other", "media/{file}/thumbnail/x", "media/{none}/thumbnail", "attachment/{none}/thumbnail"],
+)
+def test_only_existing_photos_have_thumbnails(opened: OpenArchive, archive_file: Path, path: str) -> None:
+    """Unknown files, and other paths below a file that exists, are not found."""
+    file = next(digest for digest, kind in stored_media(archive_file) if kind == "image/jpeg")
+    respond(opened, "", f"media/{file}/thumbnail", {})
     with pytest.raises(PageNotFound):
-        respond(opened, "", path.format("0" * 64), {})
+        respond(opened, "", path.format(file=file, none="0" * 64), {})

@@ -80,7 +80,9 @@ def test_a_chat_and_a_person_are_chosen(opened: OpenArchive) -> None:
     tiles = tiles_of(opened)
     with opened.reading() as archive:
         message = archive.message(int(tiles[0].message.rpartition("/")[2]))
-    chat = tiles_of(opened, chat=str(message.chat_id))
+        chat = tiles_of(opened, chat=str(message.chat_id))
+        numbers = [int(tile.message.rpartition("/")[2]) for tile in chat]
+        assert {archive.message(number).chat_id for number in numbers} == {message.chat_id}
     assert 0 < len(chat) < len(tiles)
     person = tiles_of(opened, **{"from": str(message.author_id)})
     assert 0 < len(person) < len(tiles)
@@ -109,5 +111,6 @@ def test_names_and_urls_are_escaped(hostile_archive: OpenArchive, kind: str) -> 
     """The page has no markup, event handler or javascript link from names and addresses."""
     page = drawn_in(hostile_archive, "media", kind=kind)
     assert EVIL not in page
+    assert "&lt;script&gt;" in page
     assert "javascript:" not in page
     assert not re.search(r"<[^>]+ on\w+=", page)

@@ -48,6 +48,7 @@ def test_records_of_hostile_messages_are_escaped(hostile_archive: OpenArchive) -
         page = drawn_in(hostile_archive, f"message/{number}")
         assert EVIL not in page
         assert "<img src=x" not in page
+        assert "&lt;script&gt;" in page
 
 
 def test_other_numbers_are_not_found(opened: OpenArchive) -> None:

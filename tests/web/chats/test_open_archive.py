@@ -67,6 +67,8 @@ def test_closing_an_archive_closes_connections_in_use(opened: OpenArchive) -> No
         opened.close()
         assert archive.chats()
     wait_for(lambda: not opened._idle)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+        archive.connection.execute("SELECT 1")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
+from holdfast.backup.archives import Archive
+from holdfast.backup.archives.model import Message
 from holdfast.backup.archives.search import CLOSE, OPEN
 from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.search_page import SearchHit, highlight_snippet
@@ -30,6 +32,15 @@ def hits(opened: OpenArchive, **query: str) -> list[SearchHit]:
     return result
 
 
+FILTERS = {"from": "me", "has": "media"}
+
+
+def found(archive: Archive, listed: list[SearchHit]) -> list[Message]:
+    """Return the messages of some hits."""
+    assert listed
+    return [archive.message(int(hit.address.rpartition("/")[2])) for hit in listed]
+
+
 def test_words_are_found_and_marked(opened: OpenArchive) -> None:
     """Most hits have the word marked, and each has a link to its message."""
     search_hits = hits(opened, q="the")
@@ -47,9 +58,12 @@ def test_filters_limit_the_hits(opened: OpenArchive) -> None:
     inside = hits(opened, q="the", chat=str(chat.id))
     assert {hit.chat for hit in inside} == {chat.name}
     assert len(inside) < len(every)
-    assert all(hit.kind == "poll" for hit in hits(opened, kind="poll"))
-    assert hits(opened, **{"from": "me"})
-    assert hits(opened, has="media")
+    assert {hit.kind for hit in hits(opened, kind="poll")} == {"poll"}
+    with opened.reading() as archive:
+        messages = {name: found(archive, hits(opened, **{name: word})) for name, word in FILTERS.items()}
+    assert "outgoing" in {message.direction for message in messages["from"]}
+    assert len({message.author_id for message in messages["from"]}) == 1
+    assert all(message.attachments for message in messages["has"])
     assert hits(opened, until="2000-01-01") == []
     page = drawn_in(opened, "search", q="the", chat=str(chat.id), since="2020-01-01")
     assert f'<option value="{chat.id}" selected dir="auto">' in page
@@ -69,7 +83,10 @@ def test_more_hits_are_a_link_away(opened: OpenArchive) -> None:
         if more is None:
             break
         query["below"] = more[1]
+    with opened.reading() as archive:
+        ids = archive.connection.execute("SELECT id FROM message WHERE direction = 'incoming'").fetchall()
     assert len(seen) == len(set(seen)) > 50
+    assert set(seen) == {f"/to/{number}" for (number,) in ids}
 
 
 def test_an_invalid_search_is_reported(opened: OpenArchive) -> None:

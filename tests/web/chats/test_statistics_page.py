@@ -78,6 +78,7 @@ def test_hostile_names_are_escaped_in_tables(hostile_archive: OpenArchive) -> No
     """The statistics of the hostile archive have no markup and no event handler from its names."""
     page = drawn_in(hostile_archive, "statistics")
     assert EVIL not in page
+    assert "&lt;script&gt;" in page
     assert not re.search(r"<[^>]+ on\w+=", page)
 
 

@@ -111,8 +111,8 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thumbnails, "kept", KeptBytes(thumbnails.KEPT_BYTES, thumbnails.LARGEST_KEPT))
 
 
-def test_a_photo_is_read_and_made_once() -> None:
-    """Concurrent requests share one result, which may also be that no thumbnail can be made."""
+def test_a_photo_is_read_by_few_requests_at_once_and_by_none_later() -> None:
+    """The result is cached, also if no thumbnail can be made; only requests that decode at once read the photo."""
     content = photo((2000, 2000))
     for name, data in (("a", content), ("b", content[:5000])):
         calls: list[int] = []
