@@ -63,8 +63,13 @@ def test_a_failed_restore_is_reported(clients: ServiceClients, git: Git, ada: ht
     assert 'role="alert"' in refused.text
 
 
-def test_only_writers_restore_branches(clients: ServiceClients, git: Git) -> None:
-    """A visitor is redirected to log in, and a reader gets status 403."""
+def test_only_writers_restore_branches(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+    """A visitor is redirected to log in, a reader gets status 403, and the branch stays deleted."""
     clients.account("reader")
-    assert visitor(clients).post(f"{AT}/activity/restore", data={"version": "1"}).status_code == 303
-    assert visitor(clients, "reader").post(f"{AT}/activity/restore", data={"version": "1"}).status_code == 403
+    ada.post(f"{AT}/branches/delete", data={"name": "feature/x"})
+    hits = re.search(r'name="version" value="(\d+)"', ada.get(f"{AT}/activity").text)
+    assert hits is not None
+    form = {"version": hits[1]}
+    assert visitor(clients).post(f"{AT}/activity/restore", data=form).status_code == 303
+    assert visitor(clients, "reader").post(f"{AT}/activity/restore", data=form).status_code == 403
+    assert clients.anonymous.get("/repos/ada/Notes/branches/feature/x").status_code == 404

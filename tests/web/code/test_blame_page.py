@@ -54,6 +54,7 @@ def test_a_file_of_any_length_has_pages(clients: ServiceClients, git: Git) -> No
     first = site.get(f"{AT}/blame/branch/main/long.txt").text
     after = re.search(r'href="\?line=(\d+)">Next lines', first)
     assert after is not None
+    assert f'<tr id="L{int(after[1]) - 1}"' in first
     assert f'<tr id="L{after[1]}"' not in first
     second = site.get(f"{AT}/blame/branch/main/long.txt?line={after[1]}").text
     assert f'<tr id="L{after[1]}" class="first">' in second

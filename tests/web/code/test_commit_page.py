@@ -1,5 +1,7 @@
 """The page of a commit and its diff."""
 
+from html import escape
+
 import httpx
 
 from tests.hosting.api.file_helpers import commit_all
@@ -38,6 +40,10 @@ def test_the_first_commit_shows_every_file(clients: ServiceClients, git: Git) ->
     page = visitor(clients).get(f"{NOTES_URL}/commit/{first[:8]}").text
     assert "+ # Notes" in page
     assert "Parent" not in page
+    names = git("ls-tree", "-rz", "--name-only", first).strip("\0").split("\0")
+    assert len(names) == 3
+    assert [name for name in names if f"<bdi>{escape(name)}</bdi>" not in page] == []
+    assert 'class="del"' not in page
 
 
 def test_a_merge_shows_the_changes_to_its_first_parent(clients: ServiceClients, git: Git) -> None:
@@ -52,6 +58,8 @@ def test_a_merge_shows_the_changes_to_its_first_parent(clients: ServiceClients, 
     assert "Merge commit" in page
     assert "Parents" in page
     assert "+ side" in page
+    assert "1 file" in page
+    assert "deeper" not in page
 
 
 def test_an_unknown_commit_is_not_found(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:

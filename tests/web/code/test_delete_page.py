@@ -8,7 +8,7 @@ import httpx
 from tests.hosting.api.file_helpers import commit_all
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.git_client import Git
-from tests.web.code.page_helpers import NOTES_URL, form_field
+from tests.web.code.page_helpers import NOTES_URL, form_field, raw_file
 
 
 def test_a_file_is_deleted_when_it_is_still_the_same(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
@@ -20,6 +20,7 @@ def test_a_file_is_deleted_when_it_is_still_the_same(clients: ServiceClients, gi
     assert refused.status_code == 422
     assert "has changed since you opened the page" in refused.text
     assert form_field(refused.text, "message") == "Away"
+    assert raw_file(clients, "README.md") == b"new\n"
     sent = {"sha": form_field(refused.text, "sha"), "message": "Away"}
     gone = ada.post(f"{NOTES_URL}/_delete/main/README.md", data=sent)
     assert (gone.status_code, gone.headers["location"]) == (303, f"{NOTES_URL}/src/branch/main")

@@ -68,13 +68,21 @@ def test_an_entry_is_linked_unless_it_lies_elsewhere(app: App, folder: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("number", "expected"), [(1, (1, 2)), (3, (3, 1)), (9, (3, 1)), (0, (1, 2)), (-5, (1, 2))]
+    ("number", "expected"),
+    [
+        (1, (1, ["Dir", "z"])),
+        (2, (2, ["a.txt", "B.txt"])),
+        (3, (3, ["lib"])),
+        (9, (3, ["lib"])),
+        (0, (1, ["Dir", "z"])),
+        (-5, (1, ["Dir", "z"])),
+    ],
 )
 def test_a_large_directory_has_pages(
-    app: App, folder: Path, monkeypatch: pytest.MonkeyPatch, number: int, expected: tuple[int, int]
+    app: App, folder: Path, monkeypatch: pytest.MonkeyPatch, number: int, expected: tuple[int, list[str]]
 ) -> None:
-    """A page number out of range shows the nearest page."""
+    """Each page has the next entries, and a page number out of range shows the nearest page."""
     monkeypatch.setattr(directories, "PER_PAGE", 2)
     found_directory = list_directory(app, folder, number=number)
-    assert (found_directory.number, len(found_directory.rows)) == expected
+    assert (found_directory.number, [row.name for row in found_directory.rows]) == expected
     assert (found_directory.total, found_directory.size) == (5, 2)

@@ -122,9 +122,7 @@ def test_html_goes_through_the_sanitiser() -> None:
     )
     assert table.html is not None
     assert "<td>3</td>" in table.html
-    assert not {"onclick", "style", "iframe", "script"} & set(
-        table.html.replace("<", " ").replace(">", " ").split()
-    )
+    assert not any(word in table.html for word in ("onclick", "style", "b{}", "iframe", "script"))
     assert widget == CellOutput(text="Figure(1)")
     assert rich.html is not None
     assert "<strong>bold</strong>" in rich.html

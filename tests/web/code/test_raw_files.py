@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from holdfast.hosting.store import accounts, sessions
-from tests.hosting.api.file_helpers import LARGE, OID, commit_all, make_files
+from tests.hosting.api.file_helpers import LARGE, OID, POINTER, commit_all, make_files
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.conftest import clients
 from tests.hosting.git_client import Git
@@ -63,7 +63,7 @@ def test_lfs_pointers_are_resolved(clients: ServiceClients, git: Git) -> None:
     clients.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
     site = clients.open("")
     assert site.get(f"{AT}/media/branch/main/large.bin").content == LARGE
-    assert site.get(f"{AT}/raw/branch/main/large.bin").content != LARGE
+    assert site.get(f"{AT}/raw/branch/main/large.bin").text == POINTER
 
 
 def test_files_are_inert_and_names_are_escaped(clients: ServiceClients, git: Git) -> None:

@@ -81,7 +81,12 @@ def test_a_branch_with_an_open_pull_request_or_without_commits_of_its_own_is_not
 def test_of_several_branches_the_newest_are_offered(app: App, ship: Repository, people: list[Account]) -> None:
     """At most two branches are offered, and none that was pushed too long ago."""
     push(app, ship, people[0], "one", "two", "three")
-    assert len(offered_branches(app, ship, people[0])) == 2
+    with app.database.write() as connection:
+        connection.execute(update(ref_log).values(created_at=int(time.time()) - 60 + ref_log.c.version))
+    assert offered_branches(app, ship, people[0]) == [
+        "/ada/ship/compare/main...three",
+        "/ada/ship/compare/main...two",
+    ]
     with app.database.write() as connection:
         long_ago = int(time.time()) - SECONDS - 60
         connection.execute(update(ref_log).values(created_at=long_ago))
@@ -91,6 +96,7 @@ def test_of_several_branches_the_newest_are_offered(app: App, ship: Repository, 
 def test_an_archived_repository_offers_nothing(app: App, ship: Repository, people: list[Account]) -> None:
     """No branch is offered in an archived repository, or in one without pull requests."""
     push(app, ship, people[0], "fix")
+    assert offered_branches(app, ship, people[0]) == ["/ada/ship/compare/main...fix"]
     for columns in ({"archived_at": 1}, {"archived_at": 0, "has_pulls": False}):
         with app.database.write() as connection:
             connection.execute(update(table).where(table.c.id == ship.id).values(**columns))

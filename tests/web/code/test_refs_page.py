@@ -62,13 +62,16 @@ def test_a_branch_needs_a_commit_to_start_at(clients: ServiceClients, git: Git, 
 
 
 def test_others_do_not_change_branches(clients: ServiceClients, git: Git) -> None:
-    """A visitor who creates a branch is redirected to log in, and a reader gets status 403."""
+    """A visitor who creates or deletes a branch is redirected to log in, and a reader gets status 403."""
     clients.account("reader")
     response = visitor(clients).post(f"{AT}/branches", data={"name": "x"})
     assert response.status_code == 303
     assert response.headers["location"].startswith("/login")
     assert visitor(clients, "reader").post(f"{AT}/branches", data={"name": "x"}).status_code == 403
     assert clients.anonymous.get("/repos/ada/Notes/branches/x").status_code == 404
+    assert visitor(clients).post(f"{AT}/branches/delete", data={"name": "feature/x"}).status_code == 303
+    assert visitor(clients, "reader").post(f"{AT}/branches/delete", data={"name": "feature/x"}).status_code == 403
+    assert clients.anonymous.get("/repos/ada/Notes/branches/feature/x").status_code == 200
 
 
 def test_a_name_that_is_not_utf8_is_linked_by_its_commit(clients: ServiceClients, git: Git) -> None:
