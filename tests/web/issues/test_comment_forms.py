@@ -74,12 +74,17 @@ def test_authors_and_writers_change_and_delete_comments(site: IssueSite) -> None
     assert eve.post(at, data={"body": ""}).status_code == 422
     assert eve.post(at, data={"body": "Free"}).headers["location"] == f"{ONE}#issuecomment-{comment.id}"
     assert comments.find_comment(database, ship, comment.id)[0].body == "Free"
+    assert site.browser("bob").post(at, data={"body": "Freed"}).status_code == 303
+    assert comments.find_comment(database, ship, comment.id)[0].body == "Freed"
     other = comments.add_comment(database, ship, gauge, site.people["ada"], "Ada's")
     assert eve.post(f"{ONE}/comments/{other.id}", data={"body": "Mine"}).status_code == 403
     assert eve.post(f"{ONE}/comments/{other.id}/delete").status_code == 403
+    assert comments.find_comment(database, ship, other.id)[0].body == "Ada's"
     assert eve.get(f"{AT}/issues/2/comments/{other.id}").status_code == 404
     assert eve.get(f"{ONE}/comments/{other.id + 9}").status_code == 404
     assert site.browser().post(f"{at}/delete").status_code == 303
     assert eve.post(f"{at}/delete").headers["location"] == ONE
     assert eve.get(at).status_code == 404
     assert eve.post(f"{at}/delete").status_code == 404
+    assert site.browser("bob").post(f"{ONE}/comments/{other.id}/delete").status_code == 303
+    assert eve.get(f"{ONE}/comments/{other.id}").status_code == 404

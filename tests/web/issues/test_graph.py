@@ -77,7 +77,8 @@ def test_of_a_very_large_graph_a_part_is_drawn(site: IssueSite) -> None:
     response = site.browser().get(ONE)
     assert "Showing the nearest 120 issues; 30 are not shown." in response.text
     assert len(response.content) < 200_000
-    drawing(response.text)
+    nodes = [node for node in drawing(response.text).iter(f"{SVG}g") if "node" in str(node.get("class"))]
+    assert len(nodes) == 120
 
 
 def test_an_issue_without_dependencies_has_no_drawing(site: IssueSite) -> None:
@@ -85,6 +86,8 @@ def test_an_issue_without_dependencies_has_no_drawing(site: IssueSite) -> None:
     site.issue("Gauge")
     site.issue("Private matter", secret=True)
     browser = site.browser("eve")
-    assert "No dependencies." in browser.get(ONE).text
+    text = browser.get(ONE).text
+    assert "No dependencies." in text
+    assert 'class="graph' not in text
     assert browser.get("/ada/secret/issues/1/dependencies").status_code == 404
     assert browser.get(f"{AT}/issues/7/dependencies").status_code == 404

@@ -60,17 +60,25 @@ def test_a_writer_changes_every_field(site: IssueSite) -> None:
 
 @pytest.mark.parametrize("part", ["labels", "assignees", "assign-me", "milestone", "deadline", "lock", "delete"])
 def test_other_users_change_no_field(site: IssueSite, part: str) -> None:
-    """The author without write access gets status 403, and a visitor is redirected to log in."""
-    site.issue("Gauge", author="eve")
+    """The author without write access gets status 403, a visitor is redirected to log in, and the issue stays."""
+    database, ship = site.clients.database, site.ship
+    before = site.issue("Gauge", author="eve")
     site.issue("Private matter", secret=True)
-    data = {"milestone": "0", "locked": "true"}
+    data = {
+        "label": str(add_label(database, ship, "bug", "ff0000").id),
+        "assignee": "bob",
+        "milestone": str(add_milestone(database, ship, site.people["ada"], "Season").id),
+        "due_date": "2027-02-03",
+        "locked": "true",
+    }
     eve = site.browser("eve")
     assert eve.post(f"{ONE}/{part}", data=data).status_code == 403
     assert eve.post(f"/ada/secret/issues/1/{part}", data=data).status_code == 404
     assert eve.post(f"{AT}/issues/77/{part}", data=data).status_code in {403, 404}
     assert site.browser().post(f"{ONE}/{part}", data=data).headers["location"] == "/login?next=%2F"
-    now = issues.find_issue(site.clients.database, site.ship, 1)
-    assert not now.is_locked
+    assert issues.find_issue(database, ship, 1) == before
+    parts = issue_parts(database, [before], ship)
+    assert (parts.labels, parts.assignees) == ({}, {})
 
 
 def test_closing_a_blocked_issue_is_refused_with_an_explanation(site: IssueSite) -> None:
@@ -126,8 +134,10 @@ def test_concurrent_edits_do_not_overwrite_each_other(site: IssueSite) -> None:
     assert clash.status_code == 409
     assert "Ada&#39;s" in clash.text
     assert "Bob&#39;s</textarea>" in clash.text
+    assert issues.find_issue(site.clients.database, site.ship, 1).body == "Ada's"
     newer = clash.text.partition('name="version" value="')[2].partition('"')[0]
     assert bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Both", "version": newer}).status_code == 303
+    assert issues.find_issue(site.clients.database, site.ship, 1).body == "Both"
 
 
 def test_administrators_delete_issues(site: IssueSite) -> None:

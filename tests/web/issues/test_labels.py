@@ -29,6 +29,7 @@ def test_writers_make_change_and_delete_labels(site: IssueSite) -> None:
     for path in (LABELS, at, f"{at}/delete"):
         assert eve.post(path, data={"name": "x", "color": "#000000"}).status_code == 403
         assert site.browser().post(path, data={"name": "x", "color": "#000000"}).status_code == 303
+    assert labels.labels_of(site.clients.database, site.ship, skip=0, limit=9) == ([now], 1)
     assert bob.post(f"{at}/delete").headers["location"] == LABELS
     assert bob.post(f"{at}/delete").status_code == 404
     assert bob.post(at, data={"name": "bug", "color": "#ff0000"}).status_code == 404
@@ -56,8 +57,10 @@ def test_what_is_refused_stays_in_its_form(site: IssueSite) -> None:
         response = bob.post(path, data={"name": "typed", "color": "reddish", "description": "kept"})
         assert response.status_code == 422
         assert "hexadecimal" in response.text
+        assert 'value="typed"' in response.text
         assert 'value="kept"' in response.text
         assert bob.post(path, data={"name": "", "color": "#ff0000"}).status_code == 422
+    assert labels.labels_of(site.clients.database, site.ship, skip=0, limit=9) == ([label], 1)
 
 
 def test_labels_of_an_organization_are_shown_too(site: IssueSite) -> None:

@@ -33,7 +33,8 @@ def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(site: IssueSite) 
         parts = issue_parts(database, [issue], ship)
         writes = name == "bob"
         assert (issue.title, issue.body, issue.author_id) == ("Gauge", "It is stuck.", site.people[name].id)
-        assert bool(issue.milestone_id and issue.due_at and parts.labels and parts.assignees) == writes
+        fields = (issue.milestone_id, issue.due_at, parts.labels, parts.assignees)
+        assert [bool(field) for field in fields] == [writes] * 4
 
 
 def test_a_refused_form_keeps_the_typed_text(site: IssueSite) -> None:

@@ -10,6 +10,8 @@ def test_reviews_are_requested_and_may_be_declined(site: PullSite) -> None:
     assert ada.post(f"{AT}/pulls/1/reviewers", data={"reviewer": "nobody"}).status_code in {404, 422}
     refused = ada.post(f"{AT}/pulls/1/reviewers", data={"reviewer": "ada"})
     assert refused.status_code == 422
+    assert 'role="alert"' in refused.text
+    assert site.api["ada"].get("/repos/ada/tides/pulls/1").json()["requested_reviewers"] == []
     assert ada.post(f"{AT}/pulls/1/reviewers", data={"reviewer": "bob"}).status_code == 303
     text = ada.get(f"{AT}/pulls/1").text
     assert "was asked to review" in text

@@ -110,7 +110,8 @@ def test_reviews_and_line_comments_are_loaded_by_what_the_entries_name(scenario:
     assert set(found_pull_timeline.reviews) == {review.id}
     (remark,) = found_pull_timeline.remarks.values()
     assert (remark.path, remark.line, remark.hunk) == ("a", 1, [HunkLine("add", "a")])
-    assert pull_timeline(request, target, pull, []).remarks == {}
+    nothing = pull_timeline(request, target, pull, [])
+    assert (nothing.reviews, nothing.remarks) == ({}, {})
 
 
 def test_a_push_lists_its_last_commits_with_their_summaries(scenario: Scenario, pull: Issue) -> None:
