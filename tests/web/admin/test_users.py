@@ -56,7 +56,11 @@ def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixt
     assert "Disabled" in admin.get(PAGE).text
     admin.post(f"{PAGE}/eve", data={**form, "prohibit_login": ""})
     reset = admin.post(f"{PAGE}/eve/password", data={"must_change_password": "on"})
-    assert 'class="once"' in reset.text
+    hits = re.search(r'class="once">([a-z0-9-]+)<', reset.text)
+    assert hits is not None
+    given = accounts.check_password(guild.clients.database, "eve", Secret(hits[1]))
+    assert given is not None
+    assert given.must_change_password
     assert admin.post(f"{PAGE}/eve/password", data={"password": "short"}).status_code == 422
     taken = admin.post(f"{PAGE}/eve", data={**form, "email": "ada@example.org", "location": "typed"})
     assert taken.status_code == 422
@@ -65,6 +69,7 @@ def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixt
     last = admin.post(f"{PAGE}/admin", data=alone)
     assert last.status_code == 422
     assert "last administrator" in last.text
+    assert accounts.find_user(guild.clients.database, "admin").is_admin
 
 
 def test_accounts_are_renamed_and_deleted(guild: OrganizationFixture) -> None:
@@ -95,7 +100,12 @@ def test_only_administrators_manage_accounts(guild: OrganizationFixture) -> None
             "ada": 403,
             "admin": 200,
         }
-    assert guild.visit("ada").post(f"{PAGE}/eve", data={"admin": "on"}).status_code == 403
+    before = accounts.all_users(guild.clients.database)
+    form = {**NEW, "admin": "on", "new_username": "eva", "confirm": "eve", "purge": "on"}
+    for path in ("new", "eve", "eve/password", "eve/rename", "eve/delete"):
+        assert guild.visit("ada").post(f"{PAGE}/{path}", data=form).status_code == 403
+        assert guild.visit(None).post(f"{PAGE}/{path}", data=form).status_code == 303
+    assert accounts.all_users(guild.clients.database) == before
 
 
 def test_two_factor_authentication_is_disabled_for_a_user(guild: OrganizationFixture) -> None:

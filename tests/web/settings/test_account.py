@@ -70,6 +70,7 @@ def test_whoever_must_change_their_password_does_that_first(guild: OrganizationF
         assert (response.status_code, response.headers["location"]) == (303, "/-/account/password")
     assert "You must change your password" in eve.get("/-/account/password").text
     assert eve.post(PAGE, data={"full_name": "x"}).headers["location"] == "/-/account/password"
+    assert accounts.find_user(database, "eve").full_name == ""
     assert eve.post(f"{PAGE}/password", data=form()).headers["location"] == "/"
     assert eve.get(PAGE).status_code == 200
 
@@ -84,6 +85,7 @@ def test_a_disabled_account_has_no_access(guild: OrganizationFixture) -> None:
 
 def test_tokens_and_impersonating_administrators_change_no_secrets(guild: OrganizationFixture) -> None:
     """The pages and forms of secrets have status 403 for a token and for an administrator with `Sudo`."""
+    browser = guild.visit("eve")
     eve = accounts.find_user(guild.clients.database, "eve")
     _, value = tokens.create_token(guild.clients.database, eve, "all", ("all",))
     token = {"Authorization": f"token {value.reveal()}"}
@@ -92,5 +94,8 @@ def test_tokens_and_impersonating_administrators_change_no_secrets(guild: Organi
         for path in ("password", "tokens", "sessions"):
             assert client.get(f"{PAGE}/{path}", headers=headers).status_code == 403
         for path in ("password", "tokens", "sessions/end", "sessions/others"):
-            assert client.post(f"{PAGE}/{path}", headers=headers).status_code == 403
-    assert sessions.sessions_of(guild.clients.database, eve) == []
+            data = {**form(), "name": "more", "password": PASSWORD, "everything": "on"}
+            assert client.post(f"{PAGE}/{path}", headers=headers, data=data).status_code == 403
+    assert accounts.check_password(guild.clients.database, "eve", Secret(PASSWORD)) is not None
+    assert browser.get(f"{PAGE}/tokens").text.count('name="id" value="') == 1
+    assert len(sessions.sessions_of(guild.clients.database, eve)) == 1

@@ -150,4 +150,10 @@ def test_only_administrators_manage_rules(guild: OrganizationFixture) -> None:
     assert dora.get(f"{PAGE}/rule", params={"name": "nothing"}).status_code == 404
     assert dora.post(f"{PAGE}/rule", data={"rule_name": "nothing"}).status_code == 404
     assert dora.post(f"{PAGE}/remove", data={"rule_name": "nothing"}).status_code == 404
-    assert guild.visit("cleo").post(f"{PAGE}/new", data={"rule_name": "main"}).status_code == 403
+    assert guild.api.post(API, json={"rule_name": "main"}).status_code == 201
+    (rule,) = guild.api.get(API).json()
+    for name, status in (("cleo", 403), ("eve", 404)):
+        for path in ("new", "rule", "remove"):
+            form = {"rule_name": "other" if path == "new" else "main", "required_approvals": "1"}
+            assert guild.visit(name).post(f"{PAGE}/{path}", data=form).status_code == status
+    assert guild.api.get(API).json() == [rule]

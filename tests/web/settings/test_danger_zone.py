@@ -48,6 +48,7 @@ def test_administrators_other_than_the_owner_cannot_delete_it(guild: Organizatio
         assert dora.post(f"{PAGE}/{deed}", data={**YES, "new_owner": "dora"}).status_code == 403
     assert guild.visit("cleo").get(PAGE).status_code == 403
     assert guild.visit("eve").post(f"{PAGE}/delete", data=YES).status_code == 404
+    assert guild.api.get("/repos/guild/ship").json()["full_name"] == "guild/ship"
 
 
 def test_the_typed_name_is_case_insensitive() -> None:

@@ -99,12 +99,16 @@ def test_deliveries_are_repeated_and_cancelled(guild: OrganizationFixture, deliv
 
 
 def test_only_administrators_see_and_repeat_deliveries(guild: OrganizationFixture, delivered: list[int]) -> None:
-    """A writer gets status 403 for the history, a delivery and its repetition."""
+    """A writer gets status 403 for the history, a delivery, its repetition and its cancellation."""
+    before = guild.api.get(f"{API}/1/deliveries").json()
     cleo = guild.visit("cleo")
     assert cleo.get(HOOK).status_code == 403
     assert cleo.get(f"{HOOK}/{delivered[0]}").status_code == 403
     assert cleo.post(f"{HOOK}/{delivered[0]}/redeliver").status_code == 403
+    assert cleo.post(f"{HOOK}/{delivered[2]}/cancel").status_code == 403
+    assert cleo.post(HOOK, data={"since": "2020-01-01T00:00", "status": "failed"}).status_code == 403
     assert guild.visit("eve").get(f"{HOOK}/{delivered[0]}").status_code == 404
+    assert guild.api.get(f"{API}/1/deliveries").json() == before
 
 
 def test_a_large_exchange_stays_a_small_page(guild: OrganizationFixture, delivered: list[int]) -> None:

@@ -50,7 +50,10 @@ def test_members_are_added_and_removed(guild: OrganizationFixture, monkeypatch: 
 def test_renaming_and_deleting_ask_for_the_name(guild: OrganizationFixture) -> None:
     """An organization that owns a repository cannot be deleted, and its old name redirects."""
     ada = guild.visit("ada")
-    assert ada.post(f"{PAGE}/danger/delete", data={"confirm": "no"}).status_code == 422
+    for deed in ("delete", "rename"):
+        refused = ada.post(f"{PAGE}/danger/{deed}", data={"confirm": "no", "new_name": "league"})
+        assert (refused.status_code, "type guild to confirm" in refused.text) == (422, True)
+    assert guild.api.get("/orgs/guild").status_code == 200
     owns = ada.post(f"{PAGE}/danger/delete", data={"confirm": "guild"})
     assert owns.status_code == 409
     assert "still owns a repository" in owns.text

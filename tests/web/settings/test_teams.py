@@ -92,7 +92,13 @@ def test_members_see_a_team_and_cannot_change_it(guild: OrganizationFixture) -> 
     assert response.status_code == 200
     assert "Team settings" not in response.text
     assert eve.post(page, data={"name": "mine", "permission": "admin"}).status_code == 403
-    assert eve.post(f"{page}/members", data={"name": "ben"}).status_code == 403
+    team = f"/teams/{page.rpartition('/')[2]}"
+    before = guild.api.get(team).json()
+    for path in ("members", "members/remove", "repositories", "repositories/remove", "delete"):
+        form = {"name": "ship" if "repositories" in path else "eve", "confirm": "crew"}
+        assert eve.post(f"{page}/{path}", data=form).status_code == 403
+    assert guild.api.get(team).json() == before
+    assert [member["login"] for member in guild.api.get(f"{team}/members").json()] == ["eve"]
     assert guild.visit("ben").get(page).status_code == 404
     guild.api.post("/orgs", json={"username": "league"})
     assert ada.get(page.replace("guild", "league")).status_code == 404
