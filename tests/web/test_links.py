@@ -68,3 +68,5 @@ def test_every_link_of_every_page_works(guild: OrganizationFixture, clients: Ser
         seen.update(new)
         waiting += new
     assert dead == []
+    issue, file = "/guild/ship/issues/1", "/guild/ship/src/branch/main/src/deep/b.py"
+    assert {issue, file, "/guild/ship/settings/hooks/1", "/-/account/hooks/3", "/-/admin/users/eve"} <= seen

@@ -40,6 +40,7 @@ def test_a_misspelt_name_in_a_template_is_an_error() -> None:
 
 def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> None:
     """A redirect without the subject of its notice would show an incomplete sentence."""
+    redirects = 0
     for path in Path(pages.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
@@ -49,6 +50,8 @@ def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> No
             if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
                 text = NOTICES[str(node.args[1].value)]
                 assert (len(node.args) == 3) == ("{}" in text), f"{path}:{node.lineno}"
+                redirects += 1
+    assert redirects > 20
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 
 import httpx
+import pyotp
 import pytest
 
 from holdfast.hosting.store import accounts
@@ -111,16 +112,22 @@ def test_a_passkey_is_a_second_factor(service: Service, key: SoftwareAuthenticat
 
 def test_a_recovery_code_and_the_app_are_alternatives(service: Service, eve: Account) -> None:
     """A user with a passkey and an app may use either, or a recovery code."""
-    _, codes = give_passkey(service.settings, eve, ROOT)
+    key, codes = give_passkey(service.settings, eve, ROOT)
     with browser(service) as client:
         client.post("/login", data=FORM)
         assert client.post("/login/two-factor", data={"code": codes[0].reveal()}).status_code == 303
-    give_second_factor(service.settings, eve)
+    secret, _ = give_second_factor(service.settings, eve)
     with browser(service) as client:
         client.post("/login", data=FORM)
         shown = client.get("/login/two-factor").text
         assert "Use a passkey" in shown
         assert "Authentication code" in shown
+        assert client.post("/login/two-factor", data={"code": pyotp.TOTP(secret).now()}).status_code == 303
+        assert is_logged_in(client)
+    with browser(service) as client:
+        client.post("/login", data=FORM)
+        assert client.post(SECOND, data={"credential": key.get(options(client, SECOND))}).status_code == 303
+        assert is_logged_in(client)
 
 
 def test_a_cloned_passkey_is_reported(service: Service, eve: Account) -> None:

@@ -106,6 +106,8 @@ def test_only_writers_change_releases_and_nobody_in_an_archive(clients: ServiceC
     for path in changing:
         assert visitor(clients, eve.name).post(path, data={"tag_name": "x"}).status_code == 403
         assert visitor(clients).post(path, data={"tag_name": "x"}).headers["location"].startswith("/login")
+    assert release_of(clients, "x") is None
+    assert release_of(clients, "v1") == release
     assert visitor(clients, eve.name).get(f"{AT}/new").status_code == 403
     assert visitor(clients, bob.name).get(f"{AT}/new").status_code == 200
     clients.open("/api/v1", "ada").patch("/repos/ada/Notes", json={"archived": True})
@@ -113,3 +115,5 @@ def test_only_writers_change_releases_and_nobody_in_an_archive(clients: ServiceC
     assert f"{AT}/new" not in ada.get("/ada/Notes").text
     for path in changing:
         assert ada.post(path, data={"tag_name": "x"}).status_code == 423
+    assert release_of(clients, "x") is None
+    assert release_of(clients, "v1") == release

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from tests.conftest import Service, run_service
@@ -46,13 +47,15 @@ def test_signing_up_creates_an_account_and_a_session(settings: Settings, databas
                 assert "<b>" not in received_response.text
                 assert 'role="alert"' in received_response.text
                 assert "set-cookie" not in received_response.headers
+    assert [user.name for user in accounts.all_users(database)] == ["ada", "admin"]
 
 
 @pytest.mark.parametrize("headers", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}])
 def test_a_form_of_another_site_is_refused(
     settings: Settings, database: Database, headers: dict[str, str]
 ) -> None:
-    """A cross-site form to sign up has status 403."""
+    """A cross-site form to sign up has status 403 and creates no account."""
     for service in run_service(msgspec.structs.replace(settings, sign_up=True), database):
         with service.client() as client:
             assert client.post("/sign-up", data=NEW, headers=headers).status_code == 403
+    assert [user.name for user in accounts.all_users(database)] == ["admin"]

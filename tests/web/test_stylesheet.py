@@ -15,12 +15,13 @@ def test_the_parts_are_one_cacheable_response(service: Service) -> None:
     assert "immutable" in response.headers["cache-control"]
 
 
-def test_colours_are_named_before_they_are_used() -> None:
-    """Custom properties are defined in the first part, and no undefined one is used."""
+def test_the_first_part_comes_first_and_no_undefined_property_is_used() -> None:
+    """Other parts override the first one, and each custom property that is used is defined in one of the parts."""
     text = stylesheet.CONTENT.decode()
-    assert text.index(":root {") < text.index("/* The API reference. */")
-    defined = set(re.findall(r"(--[a-z-]+)\s*:", text))
-    assert set(re.findall(r"var\((--[a-z-]+)", text)) <= defined
+    assert text.startswith((resources.files("holdfast.web") / "style" / stylesheet.FIRST).read_text())
+    used = set(re.findall(r"var\((--[a-z-]+)", text))
+    assert used
+    assert used <= set(re.findall(r"(--[a-z-]+)\s*:", text))
 
 
 def test_no_class_is_styled_by_two_parts() -> None:
@@ -32,6 +33,7 @@ def test_no_class_is_styled_by_two_parts() -> None:
         for selector in selectors:
             if part.name != stylesheet.FIRST and re.fullmatch(r"\.[\w-]+", selector):
                 styled_in.setdefault(selector, set()).add(part.name)
+    assert len(styled_in) > 50
     assert {name: parts for name, parts in styled_in.items() if len(parts) > 1} == {}
 
 
