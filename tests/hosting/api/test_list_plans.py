@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables.columns import metadata
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.openapi_contract import DOCUMENT
@@ -17,6 +19,7 @@ from tests.hosting.store.query_plans import plan_of
 
 # Lists that are sorted after they were read by index, and what bounds them.
 SORTED: Final = {
+    "/admin/hooks": "the system and default webhooks of the service, by number",
     "/orgs/{org}/members": "the members of one organization, by name",
     "/orgs/{org}/public_members": "the members of one organization, by name",
     "/orgs/{org}/teams": "the teams of one organization, the owners first",
@@ -104,16 +107,23 @@ def address(path: str, numbers: dict[tuple[str, str], str]) -> str:
 
 @contextmanager
 def queries() -> Iterator[list[tuple[str, Any]]]:
-    """Record the queries of all databases of this process."""
+    """Record the queries of all databases of this process, also those on the raw driver of SQLite."""
     results: list[tuple[str, Any]] = []
+    run_bare = Statement.run_bare
 
     def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
         if statement.lstrip().startswith(("SELECT", "WITH")):
             results.append((statement, parameters))
 
+    def noted(prepared: Statement, link: Any, binds: dict[str, Any]) -> list[tuple[Any, ...]]:
+        note(None, None, prepared.text("sqlite"), prepared.binds("sqlite", binds))
+        return run_bare(prepared, link, binds)
+
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        yield results
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Statement, "run_bare", noted)
+            yield results
     finally:
         event.remove(Engine, "before_cursor_execute", note)
 
