@@ -54,13 +54,22 @@ def test_the_default_branch_cannot_be_deleted_but_renamed(ada: httpx.Client) -> 
 
 
 def test_others_can_read_branches_and_not_change_them(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Readers may not create branches, and nobody may in an archived repository."""
+    """Readers may not create, rename or delete branches, and nobody may in an archived repository."""
     eve = clients.user("eve")
+    ada.post("/repos/ada/notes/branches", json={"new_branch_name": "side"})
+    before = ada.get("/repos/ada/notes/branches").json()
     assert eve.get("/repos/ada/notes/branches/main").json()["user_can_push"] is False
     assert eve.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 403
     assert clients.anonymous.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 401
     ada.patch("/repos/ada/notes", json={"archived": True})
     assert ada.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 423
+    for client, status in ((eve, 423), (ada, 423)):
+        assert client.patch("/repos/ada/notes/branches/side", json={"name": "x"}).status_code == status
+        assert client.delete("/repos/ada/notes/branches/side").status_code == status
+    ada.patch("/repos/ada/notes", json={"archived": False})
+    assert eve.patch("/repos/ada/notes/branches/side", json={"name": "x"}).status_code == 403
+    assert eve.delete("/repos/ada/notes/branches/side").status_code == 403
+    assert ada.get("/repos/ada/notes/branches").json() == before
 
 
 def test_moving_a_branch_is_recorded_as_an_event(clients: ServiceClients, ada: httpx.Client) -> None:

@@ -67,6 +67,7 @@ def test_authors_and_writers_change_a_comment_and_nobody_else(clients: ServiceCl
     assert eve.patch(there, json={"body": "Ha"}).status_code == 403
     assert eve.delete(there).status_code == 403
     assert clients.anonymous.delete(there).status_code == 401
+    assert ada.get(there).json()["body"] == "Ahem."
     assert bob.patch(there, json={"body": ""}).json()["message"] == "[Body]: Required"
     assert bob.patch(there, json={"body": "a\0"}).status_code == 422
     assert bob.delete(there).status_code == 204

@@ -608,6 +608,8 @@ def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, s
     link = ada.post(f"{SHIP}/link", json={**body, "mode": "120000", "new_branch": "other"})
     assert (large.json()["content"]["size"], link.json()["content"]["target"]) == (200_000, "x")
     assert git_in(repository_folder, "count-objects", "-v") == objects
+    assert git_in(repository_folder, "for-each-ref") == before
+    assert recorded_events(clients.database) == events
     real = ada.post(f"{SHIP}/d/x", json={"content": encoded("x")}).json()
     assert real["commit"]["tree"] == response.json()["commit"]["tree"]
     shape = response.json()["content"]

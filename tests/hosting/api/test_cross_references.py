@@ -80,6 +80,7 @@ def test_a_long_text_is_not_stored_without_its_mentions(
         assert ada.post(f"{AT}/issues/1/comments", json={"body": long}).status_code == 503
         assert ada.post(f"{AT}/issues/1/comments", json={"body": "Short, see #1"}).status_code == 201
     assert [issue["number"] for issue in ada.get(f"{AT}/issues").json()] == [1]
+    assert [item["body"] for item in ada.get(f"{AT}/issues/1/comments").json()] == ["Short, see #1"]
     change = {"content": "Yg==", "branch": "fix", "message": "Add b"}
     assert ada.post(f"{AT}/contents/b", json=change).status_code == 201
     assert ada.post(f"{AT}/pulls", json=pull).status_code == 201

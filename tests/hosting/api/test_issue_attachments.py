@@ -141,6 +141,7 @@ def test_the_author_and_writers_may_attach(ada: httpx.Client, comment: str, clie
     assert eve.post(path, params={"name": "x"}, content=b"x").status_code == 403
     assert eve.delete(f"{comment}/assets/{mine['id']}").status_code == 403
     assert eve.patch(f"{comment}/assets/{mine['id']}", json={"name": "x"}).status_code == 403
+    assert (ada.get(path).json(), ada.get(f"{comment}/assets").json()) == ([], [mine])
     upload(max_, f"{HOME}/issues/1")
     upload(max_, comment)
     own = eve.post(f"{HOME}/issues", json={"title": "Mine"}).json()["number"]

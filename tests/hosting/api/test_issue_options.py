@@ -11,8 +11,13 @@ ISSUES = "/repos/ada/ship/issues"
 def test_fields_for_writers_are_ignored_when_others_send_them(clients: ServiceClients, ada: httpx.Client) -> None:
     """An issue is created without the fields that only writers may set, as clients expect."""
     ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"})
-    made = post_issue(clients.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
-    assert (made["labels"], made["assignees"], made["state"], made["user"]["login"]) == ([], None, "open", "bob")
+    milestone = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()["id"]
+    fields = {"assignees": ["ada"], "closed": True, "due_date": "2030-01-01T00:00:00Z", "milestone": milestone}
+    bob = clients.user("bob")
+    for number, body in enumerate(({**fields, "labels": ["bug"]}, {"labels": ["none"], "milestone": 77}), 1):
+        made = post_issue(bob, **body)
+        assert (made["number"], made["state"], made["user"]["login"]) == (number, "open", "bob")
+        assert (made["labels"], made["assignees"], made["due_date"], made["milestone"]) == ([], None, None, None)
 
 
 def test_absent_null_and_empty_fields_change_nothing(ada: httpx.Client) -> None:

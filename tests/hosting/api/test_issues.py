@@ -169,6 +169,8 @@ def test_a_token_needs_the_scope_of_issues(clients: ServiceClients, ada: httpx.C
     assert reader.get(ISSUES).status_code == 200
     assert reader.post(ISSUES, json={"title": "t"}).status_code == 403
     assert other.get(ISSUES).status_code == 403
+    assert other.post(ISSUES, json={"title": "t"}).status_code == 403
+    assert ada.get(ISSUES).json() == []
 
 
 def titles(response: httpx.Response) -> list[str]:

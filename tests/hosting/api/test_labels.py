@@ -68,6 +68,7 @@ def test_bad_labels_are_refused(ada: httpx.Client) -> None:
     number = create_label(ada, "x")
     assert ada.patch(f"{LABELS}/{number}", json={"color": "red"}).status_code == 422
     assert ada.patch(f"{LABELS}/{number}", json={"name": ""}).status_code == 422
+    assert [(label["name"], label["color"]) for label in ada.get(LABELS).json()] == [("x", "ff0000")]
 
 
 def test_labels_of_an_organization_are_for_all_its_repositories(

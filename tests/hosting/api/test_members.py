@@ -45,10 +45,14 @@ def test_other_users_see_public_members_only(clients: ServiceClients, people: di
 
 def test_users_publish_only_their_own_membership(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Owners and administrators cannot publish or hide the membership of somebody else."""
-    ada, _, eve = people.values()
-    for client in (ada, clients.admin):
-        for method in ("PUT", "DELETE"):
-            assert client.request(method, "/orgs/guild/public_members/bob").status_code == 403
+    ada, bob, eve = people.values()
+    for is_public in (False, True):
+        if is_public:
+            assert bob.put("/orgs/guild/public_members/bob").status_code == 204
+        for client in (ada, clients.admin):
+            for method in ("PUT", "DELETE"):
+                assert client.request(method, "/orgs/guild/public_members/bob").status_code == 403
+        assert member_names(eve, "/orgs/guild/public_members") == (["bob"] if is_public else [])
     assert eve.put("/orgs/guild/public_members/eve").status_code == 403
     assert clients.admin.put("/orgs/guild/public_members/admin").status_code == 404
     assert clients.anonymous.put("/orgs/guild/public_members/bob").status_code == 401

@@ -96,4 +96,5 @@ def test_bad_milestones_are_refused(ada: httpx.Client) -> None:
     ):
         response = ada.post(MILESTONES, json=body)
         assert (response.status_code, response.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
+    assert titles(ada.get(MILESTONES, params={"state": "all"})) == []
     assert ada.get(MILESTONES, params={"state": "ajar"}).status_code == 422

@@ -112,10 +112,12 @@ def test_closing_keywords_of_mirrored_commits_mean_other_issues(
 def test_a_mirror_is_read_only_for_people(work: Git, clients: ServiceClients) -> None:
     """The owner of a mirror can neither push to it nor commit files to it."""
     there = address(clients.service.url, "ada", PASSWORD, "ada/copy")
+    before = remote_refs(work, clients, "ada/copy")
     work("commit", "--quiet", "--allow-empty", "-m", "More")
     assert work.try_to("push", there, "trunk").returncode != 0
     response = owner(clients).post("/repos/ada/copy/contents/a", json={"content": ""})
     assert response.status_code == 423
+    assert remote_refs(work, clients, "ada/copy") == before
 
 
 def test_the_default_branch_follows_a_rename_in_the_source(work: Git, clients: ServiceClients, app: App) -> None:

@@ -87,9 +87,9 @@ def test_mentioned_users_who_may_read_are_notified(
     ada: httpx.Client, eve: httpx.Client, clients: ServiceClients
 ) -> None:
     """A mention matches in any case; in a private repository it notifies only users who may read it."""
+    max_ = clients.user("max")
     ada.post(f"{HOME}/issues", json={"title": "Leak", "body": "Ask @EVE, not mail@max or `@`"})
-    assert titles(eve) == ["Leak"]
-    clients.user("max")
+    assert (titles(eve), titles(max_)) == (["Leak"], [])
     ada.post("/user/repos", json={"name": "secret", "private": True})
     ada.post("/repos/ada/secret/issues", json={"title": "Hidden"})
     ada.post("/repos/ada/secret/issues/1/comments", json={"body": "(@eve) @max."})
@@ -99,6 +99,7 @@ def test_mentioned_users_who_may_read_are_notified(
     assert eve.patch(f"/notifications/threads/{shown['id'] + 1}").status_code == 404
     ada.put("/repos/ada/secret/collaborators/eve", json={"permission": "read"})
     assert sorted(titles(eve)) == ["Hidden", "Leak"]
+    assert (count(max_), titles(max_)) == (0, [])
 
 
 def test_a_mention_added_by_an_edit_notifies_once(ada: httpx.Client, eve: httpx.Client) -> None:

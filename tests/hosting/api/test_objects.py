@@ -54,6 +54,8 @@ def test_a_tree_comes_in_pages(clients: ServiceClients, work: Git) -> None:
         for number in (1, 2, 3)
     ]
     assert [len(page["tree"]) for page in pages] == [3, 3, 0]
+    paths = [entry["path"] for page in pages for entry in page["tree"]]
+    assert paths == [path for path, *_ in git_ls_tree(work, "-r", "-t")]
     assert [page["truncated"] for page in pages] == [True, False, False]
     assert clients.anonymous.get("/repos/ada/notes/git/trees/nowhere").status_code == 400
 
