@@ -180,16 +180,21 @@ def test_the_head_must_be_the_expected_one(ada: httpx.Client, pull: str) -> None
     ],
 )
 def test_the_settings_allow_merge_styles(ada: httpx.Client, pull: str, style: str, setting: str) -> None:
-    """A merge style that the settings of the repository disable is refused with 405."""
+    """A merge style that the settings of the repository disable is refused with 405 until they enable it."""
     assert pull
+    assert ada.post(f"{PULLS}/1/update", params={"style": "merge"}).status_code == 200
+    before = tip(ada, "main")
     ada.patch(REPOSITORY, json={setting: False})
     response = ada.post(MERGE, json={"do": style})
     assert (response.status_code, style in response.json()["message"]) == (405, True)
+    assert tip(ada, "main") == before
+    ada.patch(REPOSITORY, json={setting: True})
+    assert ada.post(MERGE, json={"do": style}).status_code == 200
 
 
 def test_what_cannot_be_merged_is_refused(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
     """Drafts, closed pull requests, unknown styles, archives and users without write access are refused."""
-    assert pull
+    before = tip(ada, "main")
     assert ada.post(MERGE, json={}).status_code == 422
     assert ada.post(MERGE, json={"do": "octopus"}).status_code == 422
     assert clients.anonymous.post(MERGE, json={"do": "merge"}).status_code == 401
@@ -208,6 +213,7 @@ def test_what_cannot_be_merged_is_refused(clients: ServiceClients, ada: httpx.Cl
     assert ada.delete(MERGE).status_code == 423
     ada.patch(REPOSITORY, json={"archived": False, "private": True})
     assert clients.user("stranger").post(MERGE, json={"do": "merge"}).status_code == 404
+    assert (tip(ada, "main"), tip(ada, "fix")) == (before, pull)
 
 
 def test_an_open_blocker_forbids_a_merge(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
@@ -420,7 +426,6 @@ def test_a_merge_that_was_too_slow_is_made_again_with_the_lock(
 
 def test_commits_and_merges_at_once_lose_nothing(ada: httpx.Client, pull: str) -> None:
     """Every acknowledged commit and merge is on the branch afterwards."""
-    assert pull
     with ThreadPoolExecutor(4) as pool:
         merging = pool.submit(ada.post, MERGE, json={"do": "merge"})
         commits = list(pool.map(lambda number: commit(ada, "main", f"n{number}", "x"), range(6)))
@@ -428,6 +433,8 @@ def test_commits_and_merges_at_once_lose_nothing(ada: httpx.Client, pull: str) -
     names = {item["name"] for item in ada.get(f"{REPOSITORY}/contents").json()}
     assert {"a", "f", "m", *(f"n{number}" for number in range(6))} <= names
     assert len(set(commits)) == 6
+    listed = {item["sha"] for item in ada.get(f"{REPOSITORY}/commits", params={"limit": 50}).json()}
+    assert {*commits, pull, ada.get(f"{PULLS}/1").json()["merge_commit_sha"]} <= listed
 
 
 def test_a_merge_beside_a_new_blocker_succeeds_or_is_refused(ada: httpx.Client) -> None:

@@ -145,6 +145,7 @@ def test_credentials_of_the_url_are_not_shown(ada: httpx.Client, clients: Servic
     inside = address(clients.service.url, "ada", PASSWORD, "ada/copy")
     response = ada.post(MIRRORS, json={"remote_address": inside})
     assert response.json()["remote_address"] == f"{clients.service.url}/ada/copy.git"
+    assert PASSWORD not in response.text + ada.get(MIRRORS).text
     with clients.database.read() as connection:
         row = connection.execute(select(table)).one()
     assert (row.username, bool(row.secret)) == ("ada", True)

@@ -59,6 +59,8 @@ def test_conditional_uploads_compare_entity_tags(
     assert_refused(gone, 412, "object does not exist [id: , rel_path: b.txt]")
     there = ada.put(f"{RAW}/a.txt", content=b"x", headers={"If-None-Match": "*"})
     assert_refused(there, 412, "repository file already exists [path: a.txt]")
+    assert object_at(repository_folder, "a.txt") == now
+    assert git_in(repository_folder, "ls-tree", "--name-only", "main").split() == ["a.txt"]
     assert ada.put(f"{RAW}/b.txt", content=b"x", headers={"If-None-Match": "*"}).status_code == 201
     assert ada.put(f"{RAW}/.git/x", content=b"x").status_code == 422
 
@@ -115,6 +117,7 @@ def test_invalid_conditions_are_refused(ada: httpx.Client, ship: Repository) -> 
             assert_refused(
                 put, 400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"'
             )
+    assert ada.get(f"{RAW}/a.txt").content == b"one\n"
 
 
 def test_uploading_requires_write_access(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:

@@ -57,6 +57,7 @@ def test_readers_may_list_and_not_restore(clients: ServiceClients, ada: httpx.Cl
     assert clients.anonymous.get(AT).status_code == 200
     assert clients.anonymous.post(f"{AT}/{version}/restore").status_code == 401
     assert clients.user("reader").post(f"{AT}/{version}/restore").status_code == 403
+    assert ada.get("/repos/ada/notes/branches/topic").status_code == 404
     assert ada.patch("/repos/ada/notes", json={"private": True}).status_code == 200
     assert clients.anonymous.get(AT).status_code == 404
     assert clients.user("stranger").get(AT).status_code == 404

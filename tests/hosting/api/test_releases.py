@@ -181,3 +181,5 @@ def test_invalid_releases_are_refused(ada: httpx.Client, clients: ServiceClients
     eve = clients.account("eve")
     let_in(clients.database, find_repository(clients.database, "ada", "ship"), eve, READ)
     assert clients.with_token(eve).post(f"{HOME}/releases", json={"tag_name": "v2"}).status_code == 403
+    assert ada.get(f"{HOME}/releases").json() == [release]
+    assert [tag["name"] for tag in ada.get(f"{HOME}/tags").json()] == ["v1"]

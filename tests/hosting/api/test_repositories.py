@@ -22,11 +22,15 @@ def test_a_new_repository_is_empty_and_its_makers_own(clients: ServiceClients) -
 
 
 def test_auto_init_makes_a_first_commit_with_a_readme(clients: ServiceClients) -> None:
-    """The first commit is on the requested default branch."""
+    """The first commit is on the requested default branch, and its only file is the README."""
     ada = clients.user("ada")
     body = {"name": "notes", "auto_init": True, "default_branch": "trunk", "description": "What I know"}
     repo = ada.post("/user/repos", json=body).json()
     assert (repo["empty"], repo["default_branch"], repo["branch_count"]) == (False, "trunk", 1)
+    (commit,) = ada.get("/repos/ada/notes/commits").json()
+    assert (commit["parents"], commit["author"]["login"]) == ([], "ada")
+    assert [item["name"] for item in ada.get("/repos/ada/notes/contents").json()] == ["README.md"]
+    assert ada.get("/repos/ada/notes/raw/README.md").text == "# notes\n\nWhat I know\n"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +80,7 @@ def test_settings_are_changed_by_administrators_only(clients: ServiceClients) ->
     for permission, status in (("write", 403), ("admin", 200)):
         assert ada.put("/repos/ada/notes/collaborators/bob", json={"permission": permission}).status_code == 204
         assert bob.patch("/repos/ada/notes", json={"has_issues": False}).status_code == status
+        assert ada.get("/repos/ada/notes").json()["has_issues"] is (status == 403)
     assert bob.delete("/repos/ada/notes").status_code == 403
     assert bob.patch("/repos/ada/notes", json={"private": True}).status_code == 422
 
@@ -102,6 +107,7 @@ def test_archiving_is_undone_by_unarchiving(clients: ServiceClients) -> None:
     assert (archived["archived"], archived["archived_at"] > "2020") == (True, True)
     assert ada.put("/repos/ada/notes/topics", json={"topics": ["a"]}).status_code == 423
     assert ada.patch("/repos/ada/notes", json={"archived": False}).json()["archived_at"] == "1970-01-01T00:00:00Z"
+    assert ada.put("/repos/ada/notes/topics", json={"topics": ["a"]}).status_code == 204
 
 
 def test_deleting_removes_the_row_and_the_folder(clients: ServiceClients) -> None:

@@ -60,6 +60,7 @@ def test_managing_teams_requires_administrators(
     assert max_.get(f"{HOME}/teams").status_code == 404
     assert max_.put(f"{HOME}/teams/Guests").status_code == 404
     assert clients.anonymous.get(f"{HOME}/teams").status_code == 401
+    assert team_names(ada) == ["Owners", "Crew"]
     ada.post("/user/repos", json={"name": "boat"})
     for response in (ada.get("/repos/ada/boat/teams"), ada.put("/repos/ada/boat/teams/Crew")):
         assert response.status_code == 405

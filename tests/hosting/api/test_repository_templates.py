@@ -53,13 +53,14 @@ def test_variables_of_a_template_are_expanded(clients: ServiceClients) -> None:
 
 
 def test_only_the_requested_parts_are_copied(clients: ServiceClients) -> None:
-    """A repository generated with topics only is empty and has no labels and no hooks."""
+    """A repository generated with topics only is empty and has no labels, no hooks and no protected branches."""
     ada = clients.user("ada")
     made_template(ada)
     created = ada.post("/repos/ada/ship/generate", json={"owner": "ada", "name": "boat", "topics": True}).json()
     assert (created["empty"], created["topics"]) == (True, ["boats"])
     assert ada.get("/repos/ada/boat/labels").json() == []
     assert ada.get("/repos/ada/boat/hooks").json() == []
+    assert ada.get("/repos/ada/boat/branch_protections").json() == []
 
 
 def test_invalid_requests_generate_nothing(clients: ServiceClients) -> None:
@@ -73,6 +74,9 @@ def test_invalid_requests_generate_nothing(clients: ServiceClients) -> None:
     assert bob.post(generate, json={"owner": "bob", "name": "boat"}).status_code == 422
     assert bob.post(generate, json={**body, "owner": "ada"}).status_code == 404
     assert bob.post(generate, json={**body, "webhooks": True}).status_code == 403
+    assert bob.get("/user/repos").json() == []
     assert bob.post(generate, json=body).status_code == 201
     assert bob.post(generate, json=body).status_code == 409
     assert clients.anonymous.post(generate, json=body).status_code == 401
+    repositories = {repo["full_name"] for repo in clients.admin.get("/repos/search").json()["data"]}
+    assert repositories == {"ada/plain", "ada/ship", "bob/boat"}

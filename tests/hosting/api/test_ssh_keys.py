@@ -62,6 +62,7 @@ def test_an_invalid_key_is_refused(clients: ServiceClients, body: dict[str, obje
     refused = clients.admin.post("/user/keys", json=body)
     assert refused.status_code == 422
     assert refused.json()["message"]
+    assert clients.admin.get("/user/keys").json() == []
 
 
 def test_deploy_keys_belong_to_a_repository(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -89,12 +90,16 @@ def test_administrators_manage_the_keys_of_users(clients: ServiceClients) -> Non
     """Only administrators use the endpoints for keys of other users."""
     bob = clients.user("bob")
     body = {"title": "a", "key": public_text(new_key())}
+    assert bob.post("/admin/users/bob/keys", json=body).status_code == 403
+    assert bob.get("/user/keys").json() == []
     response = clients.admin.post("/admin/users/bob/keys", json=body)
     assert response.status_code == 201
     number = response.json()["id"]
     assert bob.get("/user/keys").json()[0]["id"] == number
     assert bob.delete(f"/admin/users/bob/keys/{number}").status_code == 403
+    assert [key["id"] for key in bob.get("/user/keys").json()] == [number]
     assert clients.admin.delete(f"/admin/users/bob/keys/{number}").status_code == 204
+    assert bob.get("/user/keys").json() == []
 
 
 def test_keys_need_the_scope_of_users(clients: ServiceClients) -> None:

@@ -100,3 +100,4 @@ def test_a_status_of_an_unknown_commit_or_state_is_refused(ada: httpx.Client) ->
     assert ada.post(f"/repos/ada/ship/statuses/{'1' * 40}", json={"state": "success"}).status_code == 404
     for body in ({"state": "purple"}, {}, {"state": "success", "target_url": "javascript:alert(1)"}):
         assert ada.post("/repos/ada/ship/statuses/main", json=body).status_code == 422
+    assert ada.get("/repos/ada/ship/commits/main/statuses").json() == []

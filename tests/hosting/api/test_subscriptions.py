@@ -70,6 +70,8 @@ def test_a_repository_that_became_private_is_not_listed_to_others(
     assert bob.get("/user/starred/ada/ship").status_code == 404
     assert bob.get("/repos/ada/ship/stargazers").status_code == 404
     assert counts(ada) == (1, 0)
+    ada.patch("/repos/ada/ship", json={"private": False})
+    assert listed_names(bob.get("/user/starred"), "full_name") == ["ada/ship"]
 
 
 @pytest.mark.parametrize(("visibility", "anonymous", "known"), [("limited", [], ["eve"]), ("private", [], [])])

@@ -119,6 +119,7 @@ def test_a_push_of_a_protected_tag_is_refused(clients: ServiceClients, ada: http
     git("tag", "v1")
     git("tag", "open")
     assert git("push", "-q", "origin", "v1").returncode == 0
+    before = ada.get("/repos/ada/ship/tags/v1").json()
     ada.post(RULES, json={"name_pattern": "v*"})
     git("tag", "v2")
     pushed = git("push", "origin", "v2")
@@ -131,3 +132,4 @@ def test_a_push_of_a_protected_tag_is_refused(clients: ServiceClients, ada: http
     assert "Tag v1 is protected" in git("push", "-f", "origin", "v1").stderr
     assert git("push", "origin", "open").returncode == 0
     assert {tag["name"] for tag in ada.get("/repos/ada/ship/tags").json()} == {"open", "v1"}
+    assert ada.get("/repos/ada/ship/tags/v1").json() == before

@@ -40,7 +40,9 @@ def test_an_annotated_tag_names_its_tagger(ada: httpx.Client) -> None:
 def test_an_invalid_tag_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
     """A tag without a name, with an invalid or taken name, or with an unknown target is refused."""
     ada.post("/repos/ada/notes/tags", json={"tag_name": "v1"})
+    before = ada.get("/repos/ada/notes/tags").json()
     assert ada.post("/repos/ada/notes/tags", json=body).status_code == status
+    assert ada.get("/repos/ada/notes/tags").json() == before
 
 
 def test_a_tag_is_deleted_by_who_may_write(clients: ServiceClients, ada: httpx.Client) -> None:

@@ -29,9 +29,11 @@ def test_topics_are_counted_and_come_in_pages(clients: ServiceClients) -> None:
 
 
 def test_invalid_topics_are_refused(clients: ServiceClients) -> None:
-    """Invalid characters, empty or long topics and too many topics give 422."""
+    """Invalid characters, empty or long topics and too many topics give 422, and the topics stay."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
+    ada.put("/repos/ada/notes/topics", json={"topics": ["boats"]})
     for topics in (["a b"], ["ä"], [""], ["x" * 36], [f"t{number}" for number in range(26)]):
         assert ada.put("/repos/ada/notes/topics", json={"topics": topics}).status_code == 422
     assert clients.user("eve").put("/repos/ada/notes/topics", json={"topics": []}).status_code == 403
+    assert ada.get("/repos/ada/notes/topics").json() == {"topics": ["boats"]}

@@ -78,6 +78,8 @@ def test_readers_other_than_the_new_owner_are_forbidden(clients: ServiceClients,
         assert clients.anonymous.post(f"{SHIP}/transfer/{answer}").status_code == 401
         assert eve.post(f"{SHIP}/transfer/{answer}").status_code == 403
     assert eve.post(f"{SHIP}/transfer", json={"new_owner": "eve"}).status_code == 403
+    shown = ada.get(SHIP).json()
+    assert (shown["full_name"], shown["repo_transfer"]["recipient"]["login"]) == ("ada/ship", "bob")
 
 
 def test_an_owner_accepts_for_an_organization(clients: ServiceClients, ada: httpx.Client) -> None:

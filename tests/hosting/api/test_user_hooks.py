@@ -12,7 +12,10 @@ def test_each_user_has_hooks_of_their_own(clients: ServiceClients) -> None:
     for other in (bob, clients.admin):
         assert other.get("/user/hooks").json() == []
         assert other.get(f"/user/hooks/{hook['id']}").status_code == 404
+        assert other.patch(f"/user/hooks/{hook['id']}", json={"name": "mine"}).status_code == 404
+        assert other.delete(f"/user/hooks/{hook['id']}").status_code == 404
     assert clients.anonymous.get("/user/hooks").status_code == 401
+    assert ada.get("/user/hooks").json() == [hook]
 
 
 def test_a_hook_of_a_user_receives_events_of_their_repositories(clients: ServiceClients) -> None:
@@ -21,9 +24,10 @@ def test_a_hook_of_a_user_receives_events_of_their_repositories(clients: Service
     hook = f"/user/hooks/{create_hook(ada, '/user/hooks', active=True, events=['issues_only'])['id']}"
     for client in (ada, bob):
         assert client.post("/user/repos", json={"name": "ship"}).status_code == 201
-    bob.post("/repos/ada/ship/issues", json={"title": "Mine"})
     ada.post("/repos/bob/ship/issues", json={"title": "Yours"})
-    assert len(ada.get(f"{hook}/deliveries").json()) == 1
+    assert ada.get(f"{hook}/deliveries").json() == []
+    bob.post("/repos/ada/ship/issues", json={"title": "Mine"})
+    assert [delivery["event"] for delivery in ada.get(f"{hook}/deliveries").json()] == ["issues"]
 
 
 def test_a_user_who_is_removed_leaves_no_hooks(clients: ServiceClients) -> None:

@@ -27,6 +27,7 @@ def test_a_hidden_address_stays_hidden(clients: ServiceClients) -> None:
 def test_settings_have_the_limits_of_a_profile(clients: ServiceClients) -> None:
     """Nothing is changed if one of the values is refused."""
     ada = clients.user("ada")
+    before = ada.get("/user/settings").json()
     for wrong, message in (
         ({"full_name": "x" * 101}, "[FullName]: MaxSize"),
         ({"description": "x" * 256}, "[Description]: MaxSize"),
@@ -34,7 +35,8 @@ def test_settings_have_the_limits_of_a_profile(clients: ServiceClients) -> None:
     ):
         response = ada.patch("/user/settings", json={"location": "Kiel", **wrong})
         assert (response.status_code, response.json()["message"]) == (422, message)
-    assert ada.get("/user/settings").json()["location"] == ""
+    assert ada.get("/user/settings").json() == before
+    assert before["location"] == ""
 
 
 def test_limited_and_private_users_are_hidden(clients: ServiceClients) -> None:

@@ -167,6 +167,8 @@ def test_deliveries_of_another_hook_are_not_found(ada: httpx.Client) -> None:
     assert ada.get(path).status_code == ada.delete(path).status_code == 404
     assert ada.post(f"{path}/redeliver").status_code == 404
     assert ada.get(f"{ORG}/{second}/deliveries").json() == []
+    (delivery,) = ada.get(f"{ORG}/{first}/deliveries").json()
+    assert (delivery["id"], delivery["status"]) == (number, "waiting")
 
 
 def test_a_redelivery_is_queued_last(clients: ServiceClients, ada: httpx.Client) -> None:
