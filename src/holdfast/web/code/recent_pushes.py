@@ -42,15 +42,15 @@ def recent_pushes(request: RequestContext, target: RepositoryAccess, repo: Repo)
     with request.app.database.read() as connection:
         entries = repository_log.log_entries(connection, repository.id, limit=MOST_ENTRIES)
     since = int(time.time()) - SECONDS
-    moved = {
-        entry.update.ref.removeprefix(BRANCHES): entry.created_at
-        for entry in reversed(entries)
-        if entry.actor_id == user.id and entry.created_at >= since and entry.update.ref.startswith(BRANCHES)
-    }
+    # The newest entries come first.
+    moved: dict[str, int] = {}
+    for entry in entries:
+        if entry.actor_id == user.id and entry.created_at >= since and entry.update.ref.startswith(BRANCHES):
+            moved.setdefault(entry.update.ref.removeprefix(BRANCHES), entry.created_at)
     home = base_of(request, repository)
     default = repository.default_branch
     names = [name for name in moved if well_formed(name) == name and (name != default or home is not None)]
-    newest = sorted(names, key=lambda name: -moved[name])[: MOST_SHOWN * 2]
+    newest = names[: MOST_SHOWN * 2]
     shown = [name for name in newest if is_new(request, repository, repo, name, is_home=home is None)]
     return [RecentPush(name, moved[name], compare_address(target, home, name)) for name in shown[:MOST_SHOWN]]
 
