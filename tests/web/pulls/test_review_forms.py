@@ -40,6 +40,18 @@ def test_a_refused_review_keeps_the_typed_text(site: PullSite) -> None:
     assert site.browser("bob").post(f"{AT}/pulls/1/reviews", data={"event": "LOVE"}).status_code == 422
 
 
+def test_the_text_of_a_comment_on_a_line_that_is_not_shown_is_kept(site: PullSite) -> None:
+    """The line may have gone since the page was opened; the text is then in the form of the review."""
+    site.open_pull()
+    bob = site.browser("bob")
+    form = {"path": "a.txt", "side": "new", "line": "10"}
+    for place in ({"line": "999"}, {"path": "none.txt"}):
+        sent = bob.post(f"{AT}/pulls/1/comments", data={**form, "body": "Kept text", **place})
+        assert (sent.status_code, sent.text.count("Kept text")) == (422, 1)
+        assert sent.text.index('id="review-body"') < sent.text.index("Kept text") < sent.text.index("Decision")
+        assert '<details class="card review-form" id="review" open>' in sent.text
+
+
 def test_a_suggestion_is_written_and_applied(site: PullSite) -> None:
     """Only writers of the branch apply a suggestion, and the commit names its author as co-author."""
     site.open_pull()

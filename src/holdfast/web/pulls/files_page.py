@@ -109,6 +109,9 @@ def files_page(
     if tried.line:
         query = replace_form(query, tried)
     reviewed, outdated = sorted_entries(diff, entries, query)
+    if tried.comment and not any(one.form for one in reviewed.values()):
+        # Its line is not shown, for example because the branch has changed: the review form keeps the text.
+        tried = replace(tried, body=tried.comment, event="COMMENT")
     reviewers = reviewers_shown(request, target, issue, may_ask=False)
     return show_in(
         request,
