@@ -51,6 +51,7 @@ def test_a_session_or_a_token_creates_no_tokens(app: App, ada: Account) -> None:
         access_tokens.delete(app, Actor(ada, created), ada, "ci")
     with pytest.raises(LoginRequired):
         access_tokens.list_tokens(app, ANONYMOUS, ada, skip=0, limit=1)
+    assert access_tokens.list_tokens(app, Actor(ada), ada, skip=0, limit=9) == ([created], 1)
 
 
 def test_the_tokens_of_others_are_for_administrators(app: App, ada: Account) -> None:

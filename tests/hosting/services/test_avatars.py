@@ -43,6 +43,7 @@ def test_only_an_owner_sets_the_avatar_of_an_organization(scenario: Scenario) ->
         avatars.set_organization_avatar(
             scenario.app, Actor(scenario.writer), OrganizationAccess(fleet, Mode.WRITE), PNG
         )
+    assert avatars.show_account_avatar(scenario.app, fleet.id) is None
     owned = OrganizationAccess(fleet, Mode.OWNER)
     avatars.set_organization_avatar(scenario.app, Actor(scenario.owner), owned, PNG)
     assert avatars.show_account_avatar(scenario.app, fleet.id) == Avatar("image/png", PNG)

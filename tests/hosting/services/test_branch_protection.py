@@ -31,7 +31,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.protections import Protection, ProtectionRule
 from holdfast.hosting.store.repositories import Repository
-from holdfast.secret import Secret
+from tests.hosting.repository_helpers import WRITE, let_in, make_people
 
 
 def rule(name: str, *, priority: int = 1, number: int = 1, created_at: int = 0, **said: Any) -> Protection:
@@ -138,9 +138,10 @@ def notes(app: App) -> Repository:
 
 
 def test_only_administrators_of_the_repository_manage_rules(app: App, notes: Repository) -> None:
-    """The service itself refuses readers and anonymous users."""
-    reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
-    for actor, kind in ((ANONYMOUS, LoginRequired), (reader, Forbidden)):
+    """The service itself refuses readers, writers and anonymous users, and no rule is stored."""
+    reader, writer = make_people(app.database, "rea", "wri")
+    let_in(app.database, notes, writer, WRITE)
+    for actor, kind in ((ANONYMOUS, LoginRequired), (Actor(reader), Forbidden), (Actor(writer), Forbidden)):
         target = target_of(app, actor, notes)
         for call in (
             lambda: branch_protection.list_all(app, actor, target),  # noqa: B023  # called in this turn
@@ -151,6 +152,8 @@ def test_only_administrators_of_the_repository_manage_rules(app: App, notes: Rep
         ):
             with pytest.raises(kind):
                 call()
+    admin = Actor(notes.owner)
+    assert branch_protection.list_all(app, admin, target_of(app, admin, notes)) == []
 
 
 @pytest.mark.parametrize(

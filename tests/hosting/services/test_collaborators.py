@@ -19,6 +19,7 @@ from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
+from tests.hosting.repository_helpers import make_people
 
 
 @pytest.fixture
@@ -42,8 +43,9 @@ def target_of(app: App, actor: Actor, repository: Repository) -> RepositoryAcces
 def test_only_administrators_of_the_repository_manage_collaborators(
     app: App, owner: Actor, repository: Repository
 ) -> None:
-    """Anonymous users have to log in, and readers may only read their own permission."""
-    reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
+    """Anonymous users have to log in, and readers and writers may only read their own permission."""
+    reader, writer = (Actor(user) for user in make_people(app.database, "rea", "wri"))
+    collaborators.add(app, owner, target_of(app, owner, repository), "wri")
 
     def calls(actor: Actor) -> list[Callable[[], object]]:
         target = target_of(app, actor, repository)
@@ -58,12 +60,13 @@ def test_only_administrators_of_the_repository_manage_collaborators(
     for call in calls(ANONYMOUS):
         with pytest.raises(LoginRequired):
             call()
-    missing = []
-    for call in calls(reader):
-        with pytest.raises(Forbidden) as excinfo:
-            call()
-        missing.append(excinfo.value.permission)
-    assert missing == [*([Permission.ADMIN] * 4), Permission.OWN_PERMISSION]
+    for actor in (reader, writer):
+        missing = []
+        for call in calls(actor):
+            with pytest.raises(Forbidden) as excinfo:
+                call()
+            missing.append(excinfo.value.permission)
+        assert missing == [*([Permission.ADMIN] * 4), Permission.OWN_PERMISSION]
     target = target_of(app, reader, repository)
     assert collaborators.permission_of(app, reader, target, "Rea") == (reader.user, Mode.READ)
     assert not collaborators.is_collaborator(app, owner, target_of(app, owner, repository), "rea")

@@ -35,6 +35,7 @@ def test_authors_and_writers_change_comments(scenario: Scenario) -> None:
     assert excinfo.value.permission == Permission.AUTHOR
     with pytest.raises(Forbidden):
         comments.delete(*reader, (theirs, issue))
+    assert comments.find(scenario.app, reader[2], theirs.id)[0] == theirs
     with pytest.raises(LoginRequired):
         comments.delete(*scenario.caller(None), (mine, issue))
     comments.delete(*writer, (mine, issue))

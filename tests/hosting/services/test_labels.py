@@ -1,5 +1,8 @@
 """Labels: permissions and validation."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from holdfast.hosting.access import ANONYMOUS, Actor, Mode, OrganizationAccess
@@ -61,16 +64,26 @@ def test_only_those_who_may_write_issues_change_labels(scenario: Scenario) -> No
 
 
 def test_only_owners_change_the_labels_of_an_organization(scenario: Scenario) -> None:
-    """Members do not delete labels of the organization, and anonymous users have to log in."""
+    """Members do not create, edit or delete labels of the organization, and anonymous users have to log in."""
     account = make_organization(scenario.app.database, "acme", scenario.owner)
     owned = OrganizationAccess(account, Mode.OWNER)
     label = labels.create(scenario.app, Actor(scenario.owner), owned, BUG)
     assert label.organization_id == account.id
-    with pytest.raises(Forbidden) as excinfo:
-        labels.delete(scenario.app, Actor(scenario.reader), OrganizationAccess(account, Mode.WRITE), label.id)
-    assert excinfo.value.permission == Permission.ORGANIZATION_OWNER
-    with pytest.raises(LoginRequired):
-        labels.delete(scenario.app, ANONYMOUS, owned, label.id)
+    member = OrganizationAccess(account, Mode.WRITE)
+    for actor, target, error in (
+        (Actor(scenario.reader), member, Forbidden(Permission.ORGANIZATION_OWNER)),
+        (ANONYMOUS, owned, LoginRequired()),
+    ):
+        calls: list[Callable[[], object]] = [
+            partial(labels.create, scenario.app, actor, target, NewLabel(name="other", color="f00")),
+            partial(labels.edit, scenario.app, actor, target, label.id, LabelEdit(name="x")),
+            partial(labels.delete, scenario.app, actor, target, label.id),
+        ]
+        for call in calls:
+            with pytest.raises(type(error)) as excinfo:
+                call()
+            assert str(excinfo.value) == str(error)
+    assert labels_of(scenario.app.database, account, skip=0, limit=9) == ([label], 1)
 
 
 def test_a_name_and_a_color_are_validated(scenario: Scenario) -> None:

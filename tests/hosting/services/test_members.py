@@ -63,13 +63,16 @@ def test_only_owners_remove_members_and_one_owner_stays(
     with pytest.raises(Forbidden) as excinfo:
         members.remove(app, Actor(people["ben"]), member, people["ada"])
     assert excinfo.value.permission == Permission.ORGANIZATION_OWNER
+    assert members.is_member(app, Actor(people["ada"]), owner, people["ben"])
     members.remove(app, Actor(people["ada"]), owner, people["ben"])
     with pytest.raises(LastOwner):
         members.remove(app, Actor(people["ada"]), owner, people["ada"])
+    found_accounts, _ = members.list_members(app, Actor(people["ada"]), owner, skip=0, limit=9)
+    assert [item.name for item in found_accounts] == ["ada"]
 
 
 def test_a_membership_is_published_by_the_member(app: App, people: dict[str, Account], guild: Account) -> None:
-    """A member does not publish the membership of another one, and a user who is no member publishes none."""
+    """A member publishes their own membership, not that of another one; a user who is no member publishes none."""
     member = OrganizationAccess(guild, Mode.WRITE)
     with pytest.raises(Forbidden) as excinfo:
         members.set_public(app, Actor(people["ada"]), member, people["ben"], is_public=True)
@@ -78,3 +81,6 @@ def test_a_membership_is_published_by_the_member(app: App, people: dict[str, Acc
     with pytest.raises(Forbidden) as excinfo:
         members.set_public(app, Actor(people["eve"]), stranger, people["eve"], is_public=True)
     assert excinfo.value.permission == Permission.ORGANIZATION_MEMBER
+    assert members.list_members(app, ANONYMOUS, stranger, skip=0, limit=9) == ([], 0)
+    members.set_public(app, Actor(people["ben"]), member, people["ben"], is_public=True)
+    assert members.list_members(app, ANONYMOUS, stranger, skip=0, limit=9) == ([people["ben"]], 1)

@@ -9,6 +9,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import Forbidden, InvalidField, LoginRequired, RepositoryArchived, Violation
 from holdfast.hosting.services import milestones
 from holdfast.hosting.services.milestones import NO_DUE_DATE, MilestoneEdit, NewMilestone
+from holdfast.hosting.store.milestones import milestones_of
 from tests.hosting.services.scenario import Caller, Scenario, make_scenario
 
 SEASON = NewMilestone(title="Season", due_on=datetime(2030, 1, 1, tzinfo=UTC))
@@ -46,6 +47,9 @@ def test_only_those_who_may_write_issues_change_milestones(scenario: Scenario) -
             call(nobody)
     with pytest.raises(RepositoryArchived):
         milestones.create(*scenario.caller(scenario.owner, scenario.archived()), SEASON)
+    database = scenario.app.database
+    found = milestones_of(database, scenario.repository, is_closed=None, name="", skip=0, limit=9)
+    assert found == ([milestone], 1)
 
 
 def test_a_title_and_a_due_date_are_validated(scenario: Scenario) -> None:

@@ -90,11 +90,12 @@ def test_an_edit_keeps_what_is_not_given(app: App, ada: Account, guild: Account)
 
 def test_an_organization_is_listed_for_those_who_may_see_it(app: App, ada: Account, guild: Account) -> None:
     """A private organization is listed for its members only."""
+    ben = accounts.create_user(app.database, "ben", Secret("correct horse"))
     listed = {
         actor.user and actor.user.name: organizations.list_organizations(app, actor, skip=0, limit=9)[1]
-        for actor in (ANONYMOUS, Actor(ada))
+        for actor in (ANONYMOUS, Actor(ben), Actor(ada))
     }
-    assert listed == {None: 0, "ada": 1}
+    assert listed == {None: 0, "ben": 0, "ada": 1}
     assert organizations.list_of_user(app, ANONYMOUS, ada, skip=0, limit=9) == ([], 0)
     assert guild.visibility == "private"
 
