@@ -91,6 +91,7 @@ def test_only_those_who_may_write_change_refs(app: App, owner: Actor, notes: Rep
             change()
     repository = target_of(app, owner, notes).repository
     assert [ref.name for ref in ref_lists.list_branches(app, repository, limit=9)[0]] == ["main"]
+    assert ref_lists.list_tags(app, repository, limit=9) == ([], 0)
 
 
 def test_users_without_access_to_code_are_not_asked_to_log_in(app: App, owner: Actor, notes: Repository) -> None:
@@ -165,7 +166,10 @@ def test_tags_are_created_and_deleted(app: App, owner: Actor, notes: Repository)
 
 
 def test_invalid_changes_are_refused_with_what_is_wrong(app: App, owner: Actor, notes: Repository) -> None:
-    """Invalid names, unknown starting points, existing refs and the default branch have their own errors."""
+    """Invalid names, unknown starting points, existing refs and the default branch have their own errors.
+
+    No ref is changed.
+    """
     target = target_of(app, owner, notes)
     main = branches.create(app, owner, target, "taken").id
     branches.create_tag(app, owner, target, NewTag(name="v1"))
@@ -191,6 +195,9 @@ def test_invalid_changes_are_refused_with_what_is_wrong(app: App, owner: Actor, 
     for change, kind in cases:
         with pytest.raises(kind):
             change()
+    listed, _ = ref_lists.list_branches(app, target.repository, limit=9)
+    assert [(ref.name, ref.id) for ref in listed] == [("main", main), ("taken", main)]
+    assert [ref.name for ref in ref_lists.list_tags(app, target.repository, limit=9)[0]] == ["v1"]
 
 
 def test_a_branch_moves_backwards_by_force_only(app: App, owner: Actor, notes: Repository) -> None:
@@ -200,11 +207,11 @@ def test_a_branch_moves_backwards_by_force_only(app: App, owner: Actor, notes: R
     first = branches.find(repo, target, "main").id
     who = read_commit(repo, first).author
     change = FileChange(operation="create", path="b.txt", content=FileContent(b"two\n"))
-    commit_files(
-        app, CommitRequest(repository=notes, actor=notes.owner, changes=[change], author=who, committer=who)
-    )
+    request = CommitRequest(repository=notes, actor=notes.owner, changes=[change], author=who, committer=who)
+    second = commit_files(app, request).commit.id
     with pytest.raises(NotFastForward):
         branches.update(app, owner, target, "main", first)
+    assert branches.find(open_latest(app, target), target, "main").id == second
     branches.update(app, owner, target, "main", first, force=True)
     assert branches.find(open_latest(app, target), target, "main").id == first
 
@@ -270,3 +277,5 @@ def test_protected_branches_are_not_deleted(app: App, owner: Actor, notes: Repos
     branch_protection.create(app, owner, target, "release", ProtectionEdit(enable_push=True))
     with pytest.raises(PushRefused, match="protected from deletion"):
         branches.delete(app, owner, target, "release")
+    listed, _ = ref_lists.list_branches(app, target.repository, limit=9)
+    assert [ref.name for ref in listed] == ["main", "release"]

@@ -384,6 +384,7 @@ def test_a_key_that_another_machine_uses_at_the_same_time_makes_one_commit(
     second = commit_files(app, commit_request(app, repository, file_change("l", b"l", "create"), key=key))
     assert second.commit.id == first.commit.id
     assert early == []
+    assert log(app, repository) == [first.commit.id]
 
 
 def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository) -> None:

@@ -25,6 +25,7 @@ from holdfast.hosting.services.issues import IssueDraft, IssueEdit
 from holdfast.hosting.services.labels import NewLabel
 from holdfast.hosting.store import issue_labels
 from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.repositories import repository_by_id
 from tests.hosting.services.scenario import Caller, Scenario, make_scenario
 
 LEAK = IssueDraft(title=" It leaks ")
@@ -102,6 +103,8 @@ def test_nothing_changes_in_an_archived_repository_and_nobody_else_reads_it(scen
     for call in calls:
         with pytest.raises(RepositoryArchived):
             call()
+    assert issues.find(scenario.app, owner[2], issue.number) == issue
+    assert repository_by_id(scenario.app.database, archived[2].repository.id).last_issue == 0
     _, _, nothing = scenario.caller(None)
     with pytest.raises(NoSuchIssue):
         issues.find(scenario.app, nothing, issue.number)

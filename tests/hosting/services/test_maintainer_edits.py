@@ -98,6 +98,7 @@ def test_a_maintainer_pushes_to_the_head_branch(
     fork = address(clients.service.url, "ada", PASSWORD, "bob/ship")
     git = Git(tmp_path / "work")
     git("clone", "-q", "-b", "fix", fork, ".")
+    before = git("ls-remote", fork, "refs/heads/main")
     git.commit("mast.txt", "mast")
     git("push", "-q", fork, "HEAD:fix")
     for refused in ("HEAD:main", "HEAD:refs/tags/v1", "HEAD:new", ":fix"):
@@ -105,6 +106,7 @@ def test_a_maintainer_pushes_to_the_head_branch(
         assert (completed.returncode, "head branches of pull requests" in completed.stderr) == (1, True)
     git.commit("keel.txt", "keel")
     assert git.try_to("push", fork, "HEAD:fix", "HEAD:main").returncode == 1
+    assert git("ls-remote", fork, "refs/heads/main", "refs/tags/*", "refs/heads/new") == before
     eve = address(clients.service.url, "eve", PASSWORD, "bob/ship")
     clients.account("eve")
     assert "may not write" in git.try_to("push", eve, "HEAD:fix").stderr

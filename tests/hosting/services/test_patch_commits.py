@@ -45,11 +45,19 @@ def test_a_patch_is_committed_to_its_branch(ada: httpx.Client) -> None:
 
 def test_a_patch_that_cannot_be_committed_changes_nothing(ada: httpx.Client) -> None:
     """A patch that does not apply, is empty, names an unknown branch or changes a protected file is refused."""
+
+    def commits() -> list[str]:
+        return [item["sha"] for item in ada.get("/repos/ada/ship/commits").json()]
+
+    before = commits()
     wrong = PATCH.replace("one", "eins")
     assert ada.post(URL, json={"content": wrong}).status_code == 422
     assert ada.post(URL, json={"content": ""}).status_code == 422
     assert ada.post(URL, json={"content": PATCH, "branch": "none"}).status_code == 404
+    assert commits() == before
     assert ada.post(URL, json={"content": PATCH, "new_branch": "main", "branch": "main"}).status_code == 200
+    applied = commits()
+    assert applied[1:] == before
     assert ada.post(URL, json={"content": PATCH}).status_code == 422
     rule = {"rule_name": "main", "protected_file_patterns": "b"}
     assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
@@ -57,7 +65,8 @@ def test_a_patch_that_cannot_be_committed_changes_nothing(ada: httpx.Client) -> 
         URL, json={"content": PATCH.replace("a/a", "a/b").replace("b/a", "b/b").replace("one", "bee")}
     )
     assert refused.status_code == 403, refused.text
-    assert ada.get("/repos/ada/ship/raw/b").text == "bee\n"
+    assert commits() == applied
+    assert [branch["name"] for branch in ada.get("/repos/ada/ship/branches").json()] == ["main"]
 
 
 def test_a_patch_can_be_the_first_commit(clients: ServiceClients) -> None:

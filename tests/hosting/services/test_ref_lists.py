@@ -133,9 +133,10 @@ def test_other_refs_and_repositories_are_not_listed(app: App, owner: Actor, note
     assert ref_lists.list_branches(app, other, limit=9) == ([], 0)
     head = ref_lists.list_branches(app, notes, limit=1)[0][0].id
     with app.database.write() as connection:
-        for name in ("refs/headsman", "refs/heads0", "refs/pull/1/head"):
+        for name in ("refs/headsman", "refs/heads0", "refs/tagsman", "refs/pull/1/head"):
             repository_log.set_refs(connection, other.id, {name: head})
     assert ref_lists.list_branches(app, other, limit=9) == ([], 0)
+    assert ref_lists.list_tags(app, other, limit=9) == ([], 0)
 
 
 def test_a_repository_has_refs_if_it_has_a_branch_or_a_tag(app: App, owner: Actor, notes: Repository) -> None:

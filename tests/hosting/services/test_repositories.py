@@ -76,6 +76,8 @@ def test_a_taken_name_leaves_no_row(app: App, admin: Account) -> None:
     with pytest.raises(RepositoryTaken):
         repositories.create(app, admin, admin, NewRepository(name="NOTES"), {"a": b"a"})
     assert repository_log.repositories_with_packs(app.database, at_least=1) == []
+    with app.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT name FROM repositories").scalars().all() == ["notes"]
 
 
 def test_an_unsupported_object_format_is_refused(app: App, admin: Account) -> None:
@@ -178,18 +180,28 @@ def test_only_the_owner_changes_the_visibility(app: App, admin: Account, reader:
     target = access_of(app, reader, repository)
     with pytest.raises(VisibilityRefused):
         repositories.edit(app, reader, target, RepositoryEdit(is_private=True))
+    assert not store.repository_by_id(app.database, repository.id).is_private
     edited = repositories.edit(app, reader, target, RepositoryEdit(is_private=False, description="Tides"))
     assert edited.description == "Tides"
+    owned = access_of(app, Actor(admin), edited)
+    assert repositories.edit(app, Actor(admin), owned, RepositoryEdit(is_private=True)).is_private
 
 
 def test_topics_of_an_archived_repository_stay(app: App, admin: Account) -> None:
-    """The topics of an archived repository cannot be replaced."""
+    """The topics of an archived repository cannot be replaced, added to or removed."""
     actor = Actor(admin)
     repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    repositories.set_topics(app, actor, access_of(app, actor, repository), ["tides"])
     archived = repositories.edit(app, actor, access_of(app, actor, repository), RepositoryEdit(is_archived=True))
     assert archived.is_archived
+    target = access_of(app, actor, archived)
     with pytest.raises(RepositoryArchived):
-        repositories.set_topics(app, actor, access_of(app, actor, archived), ["a"])
+        repositories.set_topics(app, actor, target, ["a"])
+    with pytest.raises(RepositoryArchived):
+        repositories.add_topic(app, actor, target, "a")
+    with pytest.raises(RepositoryArchived):
+        repositories.remove_topic(app, actor, target, "tides")
+    assert repositories.topics_of(store.repository_by_id(app.database, repository.id)) == ["tides"]
 
 
 def test_a_private_repository_is_shown_to_those_who_may_see_it(app: App, admin: Account, reader: Actor) -> None:
