@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
@@ -102,20 +103,23 @@ def test_the_key_of_a_file_does_not_change() -> None:
 
 
 def test_garbage_of_a_store_that_cannot_be_listed_is_left(app: App) -> None:
-    """A bucket that refuses to list its objects raises no error, and no attachment is deleted."""
+    """A bucket that refuses requests raises no error, no attachment is deleted, and the failure is logged."""
     with serve_bucket() as bucket:
         app.store = open_object_store(bucket_settings(app.settings.data, bucket, "STRANGER"))
-        assert attachments.collect_garbage(app, now=time.time() + LATER) == 0
+        with capture_logs() as lines:
+            assert attachments.collect_garbage(app, now=time.time() + LATER) == 0
+    assert [line["event"] for line in lines] == ["garbage collection of attachments failed"]
 
 
 def test_a_release_has_a_limited_number_of_files(
-    ada: Caller, release: Release, path: Path, monkeypatch: pytest.MonkeyPatch
+    app: App, ada: Caller, release: Release, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One file more than the limit is refused, so that no list of releases grows without bounds."""
     monkeypatch.setattr(attachments, "MOST_FILES", 1)
     release_assets.add(*ada, release, name="a", path=path)
     with pytest.raises(TooManyAtOnce):
         release_assets.add(*ada, release, name="b", path=path)
+    assert [item.name for item in store.attachments_of(app.database, holder_of(release))] == ["a"]
 
 
 @pytest.mark.parametrize("name", ["a/b", "a\\b", ".", "..", "a\x00b", "a\nb", "a\ufffdb"])

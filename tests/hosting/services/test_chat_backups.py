@@ -211,5 +211,6 @@ def test_the_backups_of_a_deleted_user_go_with_them(backup_scenario: BackupScena
     chat_backups.share(app, backup_scenario.actor("ada"), backup_scenario.backup.uuid, "bob")
     users.delete(app, backup_scenario.actor("admin"), backup_scenario.people["ada"])
     assert chat_backups.list_visible(app, backup_scenario.actor("bob")).shared == []
+    assert chat_backups.list_usage(app, backup_scenario.actor("admin"), skip=0, limit=1).total == 0
     ((_, part),) = chat_uploads.stored(app)
     assert chat_uploads.collect_garbage(app, now=part.written_at + chat_uploads.GRACE + 1) == 1

@@ -261,15 +261,18 @@ def test_a_file_that_comes_as_a_whole_is_one_part(app: App, ada: Actor, tmp_path
 def test_uploads_expire_a_week_after_their_last_chunk(app: App, ada: Actor) -> None:
     """An expired upload is deleted with its bytes, and a backup that is complete stays."""
     chat_backup = uploaded(app, ada, "kept", b"x")
-    old = begun(app, ada, "old", {"old": 2 * MB})
+    old = begun(app, ada, "old", {"old": 3 * MB})
     send(app, ada, old, 0, 0, b"x" * MB)
+    with app.database.write() as connection:
+        connection.exec_driver_sql("UPDATE chat_backups SET updated_at = 1")
+    send(app, ada, old, 0, MB, b"x" * MB)
     now = time.time()
     assert chat_uploads.expire(app, now=now + IDLE_SECONDS - 60) == 0
     maintenance.clean(app, now=now + IDLE_SECONDS + 60)
     with pytest.raises(NoSuchChatBackup):
         chat_uploads.find(app, ada, old.uuid)
     with pytest.raises(NoSuchChatBackup):
-        send(app, ada, old, 0, MB, b"x" * MB)
+        send(app, ada, old, 0, 2 * MB, b"x" * MB)
     assert len(list(chat_uploads.stored(app))) == 1
     assert read(app, ada, chat_backup, "kept") == b"x"
 
@@ -289,6 +292,8 @@ def test_a_failing_store_loses_no_chunk(app: App, ada: Actor, monkeypatch: pytes
         assert chat_uploads.collect_garbage(app, now=time.time()) == 0
     assert received(app, ada, upload) == [0]
     assert send(app, ada, upload, 0, 0, b"abc") == 3
+    done = chat_uploads.complete(app, ada, upload.uuid, kind="plain")
+    assert read(app, ada, done, "x") == b"abc"
 
 
 @pytest.fixture(scope="module")

@@ -73,13 +73,15 @@ def test_only_those_who_may_write_code_add_statuses(app: App, ada: Account, ship
 def test_invalid_statuses_are_refused(
     app: App, ada: Account, ship: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unknown commits and states, overlong fields, and more statuses than the limit of a commit are refused."""
+    """Unknown commits and states, unsafe or overlong fields, and more statuses than the limit are refused."""
     actor = Actor(ada)
     target = accessed(app, actor, ship)
     with pytest.raises(NoSuchRevision):
         service.create(app, actor, target, "1" * 40, PASSED)
     with pytest.raises(InvalidValue, match="State"):
         service.create(app, actor, target, "main", NewStatus(state="purple"))
+    with pytest.raises(InvalidValue, match="TargetURL"):
+        service.create(app, actor, target, "main", NewStatus(state="success", target_url="javascript:alert(1)"))
     for new in (
         NewStatus(state="success", context="x" * 256),
         NewStatus(state="success", description="x" * 4097),
@@ -95,6 +97,6 @@ def test_invalid_statuses_are_refused(
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "ci.example.org", "/1", "data:text/html,x", "http://[x"])
 def test_addresses_that_a_page_must_not_link_to(url: str) -> None:
-    """A target URL that is not an absolute HTTP URL is refused when the status is created."""
+    """A target URL that is not an absolute HTTP URL is refused."""
     with pytest.raises(InvalidValue, match="TargetURL"):
         service.check_target_url(url)

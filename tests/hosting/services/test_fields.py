@@ -54,7 +54,8 @@ def test_a_required_text_is_more_than_white_space() -> None:
 
 def test_a_limit_counts_characters_and_entries() -> None:
     """A text or a list of exactly the limit is allowed, and one more is an error with the limit."""
-    check_length("abc", "Name", 3)
+    check_length("äöü", "Name", 3)
+    check_length([1, 2, 3], "Name", 3)
     for value in ("abcd", [1, 2, 3, 4]):
         with pytest.raises(InvalidField) as excinfo:
             check_length(value, "Name", 3)

@@ -60,9 +60,10 @@ def test_pending_deliveries_are_reported(settings: Settings, database: Database)
         row = {"scope": "system", "type": "gitea", "url": "http://x", "content_type": "json", "events": "push"}
         hook = connection.execute(insert(hooks).returning(hooks.c.id), row).scalar_one()
         happened = {"kind": "push", "created_at": 1}
-        event = connection.execute(insert(events).returning(events.c.id), happened).scalar_one()
-        deliveries.queue_for_hooks(connection, [hook], event, "push", now=int(time.time()) - 100)
+        for age in (10, 100, 50):
+            event = connection.execute(insert(events).returning(events.c.id), happened).scalar_one()
+            deliveries.queue_for_hooks(connection, [hook], event, "push", now=int(time.time()) - age)
     length, waited = (gauge.value for gauge in health.gauges(host))
-    assert length == 1
+    assert length == 3
     assert 100 <= waited < 130
     host.close()

@@ -36,10 +36,14 @@ def test_redirects_are_followed_before_git_is_started(allow_local_addresses: App
 
 def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(allow_local_addresses: App) -> None:
     """Redirects to addresses that the settings do not allow, and to `file:` URLs, are refused."""
-    for target in ("http://169.254.169.254/a/info/refs", "http://[::1]:1/a/info/refs", "file:///etc/passwd"):
+    for target, reason in (
+        ("http://169.254.169.254/a/info/refs", "migration_allowed_hosts"),
+        ("http://[::1]:1/a/info/refs", "migration_allowed_hosts"),
+        ("file:///etc/passwd", "must begin with http"),
+    ):
         with http_stub({}) as stub:
             stub.redirects["/a/info/refs"] = target
-            with pytest.raises(RemoteFailed):
+            with pytest.raises(RemoteFailed, match=reason):
                 remotes.open_remote(
                     allow_local_addresses, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY
                 )
