@@ -155,13 +155,14 @@ def test_guesses_are_limited_for_each_user(app: App, ada: Account) -> None:
 
 
 def test_the_confirmation_is_limited_too(app: App, ada: Account) -> None:
-    """Wrong codes for the confirmation of a new secret are rate-limited like those of a login."""
-    two_factor.begin(app, Actor(ada, by_password=True), "")
+    """After too many wrong codes even the right one does not confirm a new secret, as with a login."""
+    pending = two_factor.begin(app, Actor(ada, by_password=True), "")
     for _ in range(app.settings.login_failures):
         with pytest.raises(WrongCode):
             two_factor.confirm(app, Actor(ada), Secret("wrong"), now=NOW)
     with pytest.raises(TooManyCodes):
-        two_factor.confirm(app, Actor(ada), Secret("wrong"), now=NOW)
+        two_factor.confirm(app, Actor(ada), code(pending.secret), now=NOW)
+    assert not two_factor.is_enabled(app, ada)
 
 
 def test_changes_require_a_session_and_the_password(app: App, ada: Account) -> None:

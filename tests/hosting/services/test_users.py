@@ -176,6 +176,7 @@ def test_an_administrator_stays(app: App, admin: Actor) -> None:
         users.edit(app, admin, admin.user, UserEdit(is_admin=False))
     with pytest.raises(OwnAccount):
         users.delete(app, admin, admin.user)
+    assert accounts.find_user(app.database, "admin") == admin.user
 
 
 def test_a_user_with_repositories_is_deleted_with_purge_only(app: App, admin: Actor, ada: Account) -> None:

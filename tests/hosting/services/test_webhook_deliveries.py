@@ -55,6 +55,10 @@ def test_other_users_neither_see_nor_change_deliveries(app: App, ada: Account, w
             webhook_deliveries.redeliver_all(app, actor, owner, webhook_id, DeliveryFilter())
         with pytest.raises(error):
             webhook_deliveries.cancel(app, actor, owner, webhook_id, "1")
+    ((one,), _) = webhook_deliveries.list_deliveries(
+        app, Actor(ada), owner, webhook_id, DeliveryFilter(), skip=0, limit=9
+    )
+    assert (one.id, one.state) == (1, "waiting")
 
 
 def test_a_delivery_is_cancelled_once_and_queued_again(app: App, ada: Account, webhook_id: int) -> None:
@@ -88,6 +92,9 @@ def test_nothing_is_redelivered_to_an_inactive_webhook(app: App, ada: Account, w
         webhook_deliveries.redeliver_all(app, actor, owner, webhook_id, DeliveryFilter())
     with pytest.raises(NoSuchDelivery):
         webhook_deliveries.redeliver(app, actor, owner, webhook_id, "999")
+    assert webhook_deliveries.list_deliveries(
+        app, actor, owner, webhook_id, DeliveryFilter(), skip=0, limit=9
+    ) == ([one], 1)
 
 
 @pytest.mark.parametrize("wanted", [DeliveryFilter(state="lost"), DeliveryFilter(kind="pushes")])

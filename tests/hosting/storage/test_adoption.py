@@ -147,6 +147,7 @@ def test_a_folder_that_cannot_be_adopted_is_not_changed(app: App, old: OldDataFo
     else:
         commit = oracle.line(old.loose, "rev-parse", "main~1")
         (old.loose / "objects" / commit[:2] / commit[2:]).unlink()
+    before = {path: path.read_bytes() for path in old.loose.rglob("*") if path.is_file()}
     adopt(app)
     repository = repository_by_id(app.database, LOOSE)
     assert repository.version == repository_log.NOT_ADOPTED
@@ -164,6 +165,7 @@ def test_a_folder_that_cannot_be_adopted_is_not_changed(app: App, old: OldDataFo
     ):
         repository_log.append(connection, LOOSE, [(None, RefUpdate("refs/heads/x", "0" * 40, "1" * 40))])
     assert [finding.kind.value for finding in examine(app)] == ["not-adopted"]
+    assert {path: path.read_bytes() for path in old.loose.rglob("*") if path.is_file()} == before
     if damage == "missing":
         shutil.move(away, old.loose)
         adopt_repository(app.database, app.store, app.copies, LOOSE)

@@ -70,19 +70,41 @@ def test_more_requests_than_a_batch_holds_take_several() -> None:
 
 
 def test_an_error_of_an_entry_is_its_own_and_an_error_of_a_batch_is_shared() -> None:
-    """An error of a request or of its batch is raised to the caller, as is a missing result."""
-    queue = BatchQueue()
+    """In one batch each caller gets its own error or result, and the others get the error of the batch.
 
-    def refuse(batch: list[QueuedRequest[int, int]]) -> None:
-        batch[0].error = ValueError("no")
+    A missing result is an error too.
+    """
+    queue, started, go = BatchQueue(), threading.Event(), threading.Event()
+    outcomes: dict[int, object] = {}
 
-    def fail(batch: list[QueuedRequest[int, int]]) -> None:
-        raise OSError(len(batch))
+    def work(batch: list[QueuedRequest[int, int]]) -> None:
+        started.set()
+        go.wait(10)
+        for queued in batch:
+            if queued.request == 2:
+                queued.error = ValueError("no")
+            elif queued.request < 2:
+                queued.result = queued.request * 10
+        if len(batch) > 1:
+            raise OSError("all")
 
-    with pytest.raises(ValueError, match="no"):
-        queue.submit(1, 1, refuse)
-    with pytest.raises(OSError, match="1"):
-        queue.submit(1, 1, fail)
+    def submit(number: int) -> None:
+        try:
+            outcomes[number] = queue.submit(1, number, work)
+        except (OSError, ValueError) as error:
+            outcomes[number] = repr(error)
+
+    threads = [threading.Thread(target=submit, args=(number,)) for number in range(5)]
+    threads[0].start()
+    started.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    wait_for(lambda: len(queue._waiters[1].queue) == 4)
+    go.set()
+    for thread in threads:
+        thread.join()
+    failed = "OSError('all')"
+    assert outcomes == {0: 0, 1: 10, 2: "ValueError('no')", 3: failed, 4: failed}
     with pytest.raises(RuntimeError, match="not processed"):
         queue.submit(1, 1, lambda batch: None)  # noqa: ARG005
 

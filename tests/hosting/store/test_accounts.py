@@ -70,15 +70,15 @@ def test_only_the_right_password_is_right(database: Database) -> None:
 
 
 def test_a_new_password_replaces_the_old_one_and_ends_every_session(database: Database) -> None:
-    """After a change of the password the old one is wrong, and an earlier session has no user."""
+    """After a change of the password the old one is wrong, and earlier sessions have no user."""
     admin = accounts.find_user(database, "admin")
-    token = sessions.start_session(database, admin, days=1)
+    tokens = [sessions.start_session(database, admin, days=1) for _ in range(2)]
     accounts.set_password(database, "ADMIN", Secret("something else"))
     assert accounts.check_password(database, "admin", Secret(ADMIN_PASSWORD)) is None
     now = accounts.check_password(database, "admin", Secret("something else"))
     assert now is not None
     assert now.id == admin.id
-    assert sessions.user_of(database, token) is None
+    assert [sessions.user_of(database, token) for token in tokens] == [None, None]
 
 
 def test_short_passwords_and_unknown_names_are_refused(database: Database) -> None:

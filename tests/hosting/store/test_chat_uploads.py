@@ -37,12 +37,20 @@ def begin(
 
 
 def test_an_upload_is_found_by_its_fingerprint_until_it_is_complete(database: Database, ada: Account) -> None:
-    """A second upload of the same files resumes the first one, even at the limit; other users get their own."""
+    """A second upload of the same files resumes the first one, even at the limit; other users get their own.
+
+    When the first one is complete, the same files begin a new upload.
+    """
     first = begin(database, ada, "one", sizes=(20, 10), like="same")
     assert first.size == 30
     assert begin(database, ada, "two", sizes=(20, 10), like="same") == first
     (bob,) = make_people(database, "bob")
-    assert begin(database, bob, "three", like="same").uuid == "three"
+    other = begin(database, bob, "three", like="same")
+    assert other.uuid == "three"
+    file = chat_uploads.find_file(database, other, 0)
+    chat_uploads.add_part(database, other, file, start=0, size=10, uuid="a")
+    chat_uploads.complete_upload(database, other, kind="plain")
+    assert begin(database, bob, "five", like="same").uuid == "five"
     with pytest.raises(ChatStorageFull) as excinfo:
         begin(database, ada, "four", sizes=(1,))
     assert (excinfo.value.limit, excinfo.value.used) == (30, 30)

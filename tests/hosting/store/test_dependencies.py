@@ -292,7 +292,7 @@ def test_deleting_a_repository_while_another_is_linked_to_it(database: Database,
         assert edges(database) == set()
 
 
-def test_events_contain_issues_hidden_from_others(
+def test_events_of_a_dependency_have_both_issues(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
     """Events about a dependency have the ids of both issues, and belong to the blocked issue's repository."""

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.hosting.store import issue_lists, issues
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.comments import add_comment
+from holdfast.hosting.store.comments import add_comment, delete_comment
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.full_text import words_of
 from holdfast.hosting.store.issues import Issue, IssueChanges, NewIssue
@@ -51,9 +51,14 @@ def test_words_and_their_beginnings_are_found_in_any_case_and_order(
 def test_a_comment_is_searched_and_deleting_it_ends_that(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """The index follows new comments, edits of issues and deletions of issues."""
+    """The index follows new comments, edits of issues, and deletions of comments and issues."""
     issue = open_one(database, repository, ada, "Nets", "torn")
     add_comment(database, repository, issue, ada, "mended with twine")
+    tar = add_comment(database, repository, issue, ada, "sealed with tar")
+    for text in ("twine", "tar"):
+        assert search_titles(database, repository, text) == ["Nets"]
+    delete_comment(database, repository, issue, tar, actor=ada)
+    assert search_titles(database, repository, "tar") == []
     assert search_titles(database, repository, "twine") == ["Nets"]
     issues.change_issue(database, repository, issue, ada, IssueChanges(title="Ropes", body="frayed"))
     assert search_titles(database, repository, "torn") == []

@@ -196,10 +196,13 @@ def test_a_filter_that_selects_many_issues_keeps_the_order_of_the_index(
 ) -> None:
     """SQLite reads the issues in the order of the index, as sorting many of them would take longer."""
     place = make_repository_with_issues(database, ada)
+    for _ in range(3):
+        issues.open_issue(database, place, ada, NewIssue(title="harbour"))
     monkeypatch.setattr(issue_lists, "FEW", -1)
     with recorded(database, "FROM issues") as statements:
-        issue_lists.list_issues(
-            database, [issue_lists.in_repository(place, BOTH)], issue_lists.Filter(text="harbour"), skip=0, limit=2
-        )
+        where = [issue_lists.in_repository(place, BOTH)]
+        wanted = issue_lists.Filter(text="harbour")
+        issue_lists.list_issues(database, where, wanted, repository_id=place.id, skip=0, limit=2)
+    assert any("ORDER BY" in statement for statement, _ in statements)
     if database.is_sqlite:
         assert not any("TEMP B-TREE FOR ORDER BY" in plan_of(database, *item) for item in statements)

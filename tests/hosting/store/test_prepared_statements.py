@@ -26,7 +26,7 @@ def test_rows_have_the_types_of_their_columns(database: Database) -> None:
     assert database.rows(BY_NAME, name="x' OR '1'='1") == []
 
 
-def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
+def test_threads_run_a_statement_at_the_same_time(database: Database) -> None:
     """Four threads that run the same statement concurrently get the same rows."""
     results: list[object] = []
 

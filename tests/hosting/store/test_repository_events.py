@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import msgspec
+
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repository_events import record_changed, record_deleted
@@ -49,5 +51,7 @@ def test_the_deletion_of_a_repository_is_recorded_completely(database: Database)
         record_deleted(connection, home, bob)
     ((_, details),) = recorded_events(database)
     assert (details["repository"], details["name"]) == (home.id, "bob/boat")
+    row = msgspec.to_builtins(home)
+    assert details["was"] == {**row, "owner": {**row["owner"], "email": ""}}
     assert (details["was"]["description"], details["was"]["owner"]["full_name"]) == ("small", "Bob")
     assert "bob@example.org" not in json.dumps(details)

@@ -158,11 +158,15 @@ def test_packs_that_were_replaced_are_not_listed(database: Database, repository:
 
 
 def test_a_deleted_repository_takes_its_log_along(database: Database, repository: Repository) -> None:
-    """A deleted repository has no refs and no version, and appending to it is an error."""
+    """A deleted repository has no refs, log, packs or version, and appending to it is an error."""
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))
     with database.write() as connection:
+        repository_log.add_packs(connection, repository.id, 1, [NewPack("a" * 40, 4, 1, content=b"pack")])
         connection.execute(delete(repositories).where(repositories.c.id == repository.id))
     assert refs_of(database, repository) == {}
+    with database.read() as connection:
+        assert repository_log.log_entries(connection, repository.id) == []
+        assert connection.execute(select(packs.c.id)).all() == []
     with pytest.raises(GoneMeanwhile):
         append(database, repository, RefUpdate("refs/heads/b", NONE, ONE))
     assert repository_log.current_version(database, repository.id) == 0

@@ -38,7 +38,7 @@ def test_a_deleted_repository_cannot_be_starred_or_watched(database: Database) -
             subscriptions.add(database, kind, repository, ada)
 
 
-def test_the_choices_of_a_user_take_one_query(database: Database) -> None:
+def test_the_choices_of_a_user_are_their_own(database: Database) -> None:
     """The choices of a user are the kinds they added, and those of another user are not among them."""
     ada, eve = (accounts.create_user(database, name, Secret("a-password-for-tests")) for name in ("ada", "eve"))
     repository = make_repository(database, ada)

@@ -236,8 +236,12 @@ def test_several_texts_narrow_together(database: Database, ada: Account, monkeyp
         repositories.name_contains(wanted, sqlite=database.is_sqlite) for wanted in ("boat", "t-3", "t-4")
     )
     for matches, names in (([every, one], ["boat-3"]), ([one, every], ["boat-3"]), ([one, other], [])):
-        found_repositories, total = repositories.list_repositories(database, [], matches=matches, skip=0, limit=9)
+        with recorded(database, "ORDER BY repositories.folded_name") as statements:
+            found_repositories, total = repositories.list_repositories(
+                database, [], matches=matches, sort="alpha", skip=0, limit=9
+            )
         assert ([repository.name for repository in found_repositories], total) == (names, len(names))
+        assert not any("LIMIT" in statement for statement, _ in statements)
 
 
 def test_a_long_text_costs_no_more(database: Database, ada: Account) -> None:

@@ -68,3 +68,4 @@ def test_the_owners_cannot_be_deleted(database: Database, guild: Account) -> Non
     (owners,), _ = teams.teams_of_organization(database, guild, skip=0, limit=1)
     with pytest.raises(OwnersStay):
         teams.delete_team(database, owners)
+    assert teams.find_team(database, owners.id) == owners
