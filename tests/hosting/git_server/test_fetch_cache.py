@@ -89,7 +89,7 @@ def test_each_kind_of_clone_is_cached_apart(
     work("push", "-q", "origin", "trunk")
     clone(clients, tmp_path / "whole")
     counts = [clone(clients, tmp_path / f"copy{n}", *options)("rev-list", "--count", "HEAD") for n in range(2)]
-    assert counts == ["1", "1"] if "--depth=1" in options else ["2", "2"]
+    assert counts == (["1", "1"] if "--depth=1" in options else ["2", "2"])
     created = len(runs)
     clone(clients, tmp_path / "again", *options)
     assert len(runs) == created

@@ -137,6 +137,7 @@ def test_the_default_branch_is_not_deleted(clients: ServiceClients, work: Git) -
     work("push", "-q", "origin", ":other", ":refs/tags/v1")
     expected = ["repository", "create", "push", "create", "push", "push", "create", "delete", "push", "delete"]
     assert sorted(events(clients)) == sorted(expected)
+    assert work("ls-remote", "origin", "refs/*").split()[1:] == ["refs/heads/trunk"]
 
 
 def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, work: Git) -> None:
@@ -267,7 +268,11 @@ def test_a_branch_must_point_to_a_commit(clients: ServiceClients, work: Git, nam
 
 
 def test_a_damaged_pack_is_refused_and_leaves_no_files(clients: ServiceClients, work: Git) -> None:
-    """A push with a damaged pack creates no ref, and the next push works."""
+    """A push with a damaged pack creates no ref and no file, and the next push works."""
+    work("push", "-q", "origin", "trunk")
+    data = clients.service.settings.data / "repositories"
+    before = sorted(data.rglob("objects/**/*"))
+    assert before
     command = b"0" * 40 + b" " + b"1" * 40 + b" refs/heads/x\0report-status\n"
     body = b"%04x" % (len(command) + 4) + command + b"0000" + b"PACK\0\0\0\2\0\0\0\1garbage"
     headers = {"Content-Type": "application/x-git-receive-pack-request"}
@@ -277,6 +282,8 @@ def test_a_damaged_pack_is_refused_and_leaves_no_files(clients: ServiceClients, 
         )
     assert response.status_code in {200, 400}
     assert b"unpack ok" not in response.content
+    assert sorted(data.rglob("objects/**/*")) == before
+    work.commit("b.txt", "two\n")
     work("push", "-q", "origin", "trunk")
     assert work("ls-remote", "origin", "refs/heads/x") == ""
 

@@ -359,10 +359,10 @@ def test_sessions_of_a_connection_are_limited(
     wait_for(lambda: not service.server.sessions)
 
 
-def test_channels_without_a_command_are_limited_too(
+def test_closed_channels_do_not_count_towards_the_limit(
     service: SshService, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Channels that are closed do not count, so that more of them than the limit can follow each other."""
+    """More channels than the limit can follow each other on a connection, because closed ones do not count."""
     monkeypatch.setattr(ssh, "MOST_SESSIONS_PER_CONNECTION", 2)
     key = add_user_key(service.app, ada)
 
@@ -475,17 +475,20 @@ def test_a_client_that_goes_away_leaves_no_command_behind(
 def test_an_unexpected_error_is_logged_and_not_shown(
     service: SshService, ada: Account, boats: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The client gets the id of the request and not the message of the exception."""
+    """The client gets the id of the request and not the message of the exception, which is logged."""
     del boats
 
     def fail(*_arguments: object, **_more: object) -> None:
         raise ZeroDivisionError("a secret")
 
     monkeypatch.setattr(ssh, "open_key_session", fail)
-    done = service.client(add_user_key(service.app, ada)).ssh("git-upload-pack", "ada/boats.git")
+    with capture_logs() as logged:
+        done = service.client(add_user_key(service.app, ada)).ssh("git-upload-pack", "ada/boats.git")
     assert done.returncode == 1
     assert "internal error; request " in done.stderr
     assert "a secret" not in done.stderr
+    (line,) = [line for line in logged if line["event"] == "SSH session failed"]
+    assert isinstance(line["exc_info"], ZeroDivisionError)
 
 
 @pytest.mark.parametrize(
