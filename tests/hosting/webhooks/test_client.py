@@ -81,6 +81,7 @@ def test_a_connection_is_used_again(receiver: Receiver) -> None:
     receiver.script = once
     assert send(*[receiver.url()] * 3).status == 200
     assert len(receiver.seen) >= 6
+    assert receiver.connections >= 4
 
 
 @pytest.mark.parametrize(

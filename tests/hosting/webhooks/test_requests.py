@@ -35,7 +35,7 @@ def composed(**columns: str) -> WebhookRequest | None:
 )
 def test_requests_of_every_type_but_feishu_have_delivery_headers(kind: str, *, announced: bool) -> None:
     """Requests to Feishu have the authorization but no delivery and signature headers."""
-    request, announced = composed(type=kind), kind != "feishu"
+    request = composed(type=kind)
     assert request is not None
     assert request.headers["Authorization"] == "Bearer t"
     assert ("X-Gitea-Delivery" in request.headers) is announced
@@ -98,7 +98,7 @@ def test_the_stored_request_has_no_secret() -> None:
     assert result.url == "https://x.org/h"
     assert json.loads(result.headers)["Authorization"] == "******"
     assert json.loads(result.answer_headers) == {"Set-Cookie": "ab"}
-    assert "Bearer" not in repr(result)
+    assert not any(secret in repr(result) for secret in ("Bearer", "a:b@", "sealed"))
     assert result.body == ""
 
 

@@ -45,8 +45,12 @@ def request(payload: str = '{"a": "ä&b"}', *, content_type: str = "json", secre
 
 
 def test_every_signature_header_is_sent() -> None:
-    """Headers of Gitea, Gogs and GitHub name the delivery, the group of the event and the event."""
+    """Headers of Gitea, Gogs and GitHub have the delivery, the group of the event, the event and the signature."""
     made = request()
+    sha1, sha256 = (hmac.new(b"s", made.body, name).hexdigest() for name in ("sha1", "sha256"))
+    assert made.headers["X-Gitea-Signature"] == made.headers["X-Gogs-Signature"] == sha256
+    assert made.headers["X-Hub-Signature"] == f"sha1={sha1}"
+    assert made.headers["X-Hub-Signature-256"] == f"sha256={sha256}"
     for origin in ("Gitea", "Gogs", "GitHub"):
         assert made.headers[f"X-{origin}-Delivery"] == "7b"
         assert made.headers[f"X-{origin}-Event"] == "issues"

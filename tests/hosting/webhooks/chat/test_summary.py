@@ -79,14 +79,18 @@ def test_a_branch_of_any_name_has_an_address() -> None:
 
 
 def test_new_text_is_quoted() -> None:
-    """The text of an opened issue and of a new comment is quoted, and that of other events is not."""
+    """The text of opened and edited issues and of new and edited comments is quoted, and no other text."""
     shown = {
         (kind, action): bool(story.body)
         for kind, action in EVERY
         for story in [summarize(kind, read(sample(kind, action)))]
         if story is not None
     }
-    assert shown["issues", "opened"]
-    assert shown["issue_comment", "created"]
-    assert not shown["issue_comment", "deleted"]
-    assert not shown["issues", "closed"]
+    assert {event for event, has_text in shown.items() if has_text} == {
+        *((kind, action) for kind in ("issues", "pull_request") for action in ("opened", "edited")),
+        *(
+            (kind, action)
+            for kind in ("issue_comment", "pull_request_comment")
+            for action in ("created", "edited")
+        ),
+    }

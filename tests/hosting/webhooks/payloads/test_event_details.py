@@ -40,8 +40,7 @@ def test_deleted_things_are_described_from_the_details(app: App, ada: Account) -
     issues.delete_issue(app.database, home, issue, ada)
     event = last(app.database, "issues")
     was = deleted_row(decode_details(event), Issue)
-    assert was is not None
-    assert was == replace(was, id=issue.id, title="t", author_id=ada.id)
+    assert was == issue
     assert deleted_row(EventDetails(), Issue) is None
 
 
