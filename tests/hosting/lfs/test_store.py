@@ -142,6 +142,7 @@ def test_an_invalid_id_opens_no_file(store: LfsStore, objects: ObjectStore, oid:
             await whole(store, oid)
 
     asyncio.run(play())
+    assert count(objects) == 0
 
 
 def test_an_object_of_another_size_is_replaced(store: LfsStore, objects: ObjectStore) -> None:

@@ -196,6 +196,7 @@ def test_an_invalid_target_of_a_backup_is_refused(app: App, tmp_path: Path, targ
     with pytest.raises(SnapshotRefused, match=problem):
         create_snapshot(app.settings, tmp_path / target)
     assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / "there.tar").read_bytes() == b"precious"
 
 
 def test_there_must_be_something_to_back_up(tmp_path: Path) -> None:
@@ -229,14 +230,16 @@ def test_databases_among_the_files_are_copied_at_one_moment(app: App, tmp_path: 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_caches_and_copies_are_not_backed_up(app: App, tmp_path: Path) -> None:
-    """Neither the cache of conversations nor the file that names the owner of a bucket is in a backup."""
+    """The cache of conversations, the owner mark of a bucket and the local copies are not in a backup."""
+    app.copies.update(1)
     stored = app.settings.data / "cache" / "chats" / "sealed"
     stored.parent.mkdir(parents=True)
     stored.write_bytes(b"x")
     (app.settings.data / "bucket-owner").write_bytes(b"x")
     create_snapshot(app.settings, tmp_path / "whole.tar")
     with tarfile.open(tmp_path / "whole.tar") as written:
-        assert not [name for name in written.getnames() if "cache" in name or "bucket" in name]
+        names = written.getnames()
+    assert not [name for name in names if "cache" in name or "bucket" in name or "repositories/" in name]
 
 
 def test_a_backup_without_a_pack_that_was_not_deleted_is_refused(
@@ -262,11 +265,13 @@ def test_a_backup_without_a_repository_that_is_not_adopted_is_refused(app: App, 
 
 
 def test_a_backup_needs_no_copy(app: App, tmp_path: Path) -> None:
-    """A backup is made without the local copies of repositories and does not contain them."""
+    """A backup that is made without the local copies of repositories can be restored completely."""
     shutil.rmtree(app.folders.root)
     create_snapshot(app.settings, tmp_path / "backup.tar")
-    with tarfile.open(tmp_path / "backup.tar") as written:
-        assert not [name for name in written.getnames() if name.startswith(("repositories", "files/repositories"))]
+    other = Settings(data=tmp_path / "other")
+    restore(other, tmp_path / "backup.tar")
+    with closing(App.open(other)) as restored:
+        assert list(examine(restored, deep=True)) == []
 
 
 def test_the_folder_of_another_database_is_not_backed_up(app: App, tmp_path: Path) -> None:
@@ -274,6 +279,7 @@ def test_the_folder_of_another_database_is_not_backed_up(app: App, tmp_path: Pat
     (app.settings.data / INSTANCE_FILE).unlink()
     with pytest.raises(WrongDataFolder):
         create_snapshot(app.settings, tmp_path / "backup.tar")
+    assert not (tmp_path / "backup.tar").exists()
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

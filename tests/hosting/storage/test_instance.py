@@ -223,6 +223,8 @@ def test_a_folder_is_checked_without_a_change(started: Settings) -> None:
         with database.write() as connection:
             connection.execute(delete(tables.instance))
         assert instance.mismatch(database, started) == ""
+        instance.check(database, started)
+        assert (instance.read_row(database), instance.read_file(started.data)) == (None, None)
 
 
 def test_adoption_returns_the_identity_that_both_have_then(started: Settings) -> None:
@@ -319,7 +321,7 @@ def test_a_bucket_gets_the_id_of_the_installation(in_bucket: Settings, s3: S3Ser
     assert (s3.bucket / "instance").read_text() == identity.instance_id
 
 
-def test_only_the_owner_of_a_bucket_deletes_unknown_objects(in_bucket: Settings, settings: Settings) -> None:
+def test_a_bucket_is_owned_by_the_installation_whose_id_it_has(in_bucket: Settings, settings: Settings) -> None:
     """A bucket is owned if it has the id of the installation; a folder is always owned."""
     store = open_object_store(in_bucket)
     with open_database(in_bucket) as database:

@@ -281,12 +281,13 @@ def test_a_damaged_copy_is_deleted_unless_it_is_new(ship: LogRepository) -> None
 
 
 def test_a_folder_that_is_not_yet_a_copy_is_never_deleted(ship: LogRepository) -> None:
-    """A folder without a state file is kept despite damage, because it may be the only data."""
+    """A folder without a state file is neither deleted as damaged nor evicted, because it may be the only data."""
     copied(ship)
     folder = ship.app.folders.path(ship.id)
     (folder / STATE_FILE).unlink()
     os.utime(folder / "config", (1, 1))
     ship.app.copies.discard_damaged(ship.id)
+    ship.app.copies.evict(0)
     assert folder.exists()
 
 

@@ -199,8 +199,8 @@ def test_a_missing_folder_is_not_created_again(tmp_path: Path) -> None:
     assert not (tmp_path / "gone").exists()
 
 
-def test_files_are_readable_by_their_owner_only(tmp_path: Path) -> None:
-    """Folders of stored objects have no permissions for group and others."""
+def test_folders_of_objects_are_open_to_their_owner_only(tmp_path: Path) -> None:
+    """Folders of stored objects have no permissions for group and others, who so cannot open the files."""
     store = open_object_store(Settings(data=tmp_path))
     store.put("lfs/aa/x", b"hello")
     assert (tmp_path / "lfs").stat().st_mode & 0o077 == 0
