@@ -17,11 +17,18 @@ def test_chunks_join_to_the_whole_output(folder: Path) -> None:
 
 
 def test_a_reader_that_has_enough_ends_the_command(folder: Path) -> None:
-    """A stream can be closed before its end without an error."""
+    """A stream can be closed before its end without an error, and its process does not run on."""
+
+    def children() -> set[str]:
+        return {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+
     commit(folder, {b"a": b"x" * 5_000_000})
+    before = children()
     pieces = stream_output(folder, "show", "main:a")
     assert next(pieces)
+    assert children() - before
     pieces.close()  # type: ignore[attr-defined]  # it is a generator
+    assert children() <= before
 
 
 def test_a_failed_command_raises_an_error(folder: Path) -> None:

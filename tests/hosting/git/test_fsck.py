@@ -33,5 +33,7 @@ def test_damage_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (folder / "refs" / "heads" / "lost").write_text("1" * 40 + "\n")
     worse = fsck(folder)
     assert worse.count > fsck_result.count
+    for name in (missing, cut.name, "refs/heads/lost"):
+        assert any(name in problem for problem in worse.problems), name
     monkeypatch.setattr("holdfast.hosting.git.fsck.PROBLEMS_KEPT", 2)
     assert len(fsck(folder).problems) == 2

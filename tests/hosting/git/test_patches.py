@@ -3,9 +3,11 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.hosting.errors import GitError
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.patches import DiffLine, Hunk, diff_trees, hunks_between, hunks_of
 from holdfast.hosting.git.program import environment
@@ -122,10 +124,10 @@ def test_large_files_are_not_compared(folder: Path) -> None:
 
 
 def test_patches_of_two_repositories_are_cached_apart(tmp_path: Path) -> None:
-    """A cached diff of one repository is not returned for another one."""
-    for name in ("one", "two"):
-        folder = new_repository(tmp_path / f"{name}.git")
-        at = commit(folder, {name.encode(): b"x\n"})
-        repo = open_repository(folder)
-        (file,) = diff_trees(repo, None, read_commit(repo, at).tree).files
-        assert file.path == name
+    """A cached diff of one repository is not returned for another one, which may not have its trees."""
+    one, other = (open_repository(new_repository(tmp_path / f"{name}.git")) for name in ("one", "other"))
+    tree = read_commit(one, commit(one.folder, {b"a": b"x\n"})).tree
+    (file,) = diff_trees(one, None, tree).files
+    assert file.path == "a"
+    with pytest.raises(GitError):
+        diff_trees(other, None, tree)

@@ -80,12 +80,14 @@ def test_a_failure_comes_after_the_output(bare: Path, loop: type[asyncio.Abstrac
 
 
 def test_a_command_without_progress_is_ended(bare: Path) -> None:
-    """The idle timeout starts with the last output."""
+    """The idle timeout starts with the last output, and the command does not run on."""
 
     async def play() -> None:
+        output = b""
         with pytest.raises(GitTimedOut, match=r"made no progress for 0\.3 seconds"):
-            async for _ in stream(bare, *shell("echo hello; sleep 600"), idle_timeout=0.3):
-                pass
+            async for chunk in stream(bare, *shell("echo $$; sleep 600"), idle_timeout=0.3):
+                output += chunk
+        await asyncio.to_thread(wait_for, lambda: not alive(int(output)))
 
     asyncio.run(play())
 

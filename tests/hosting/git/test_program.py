@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
 from holdfast.hosting.git import program
+from tests.conftest import wait_for
 
 
 @pytest.fixture
@@ -57,9 +58,12 @@ def test_an_error_has_the_command_and_its_stderr(bare: Path) -> None:
 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(bare: Path, tmp_path: Path) -> None:
-    """The timeout also applies to a child process that keeps the output pipe open."""
+    """The timeout also applies to a child process that keeps the output pipe open, and ends it."""
+    pid = tmp_path / "pid"
     with pytest.raises(GitTimedOut, match=r"timed out after 0\.2 seconds"):
-        program.run(bare, "-c", "alias.nap=!sleep 60; true", "nap", timeout=0.2)
+        program.run(bare, "-c", f"alias.nap=!sleep 600 & echo $! > {pid}; wait; true", "nap", timeout=0.2)
+    child = Path("/proc", pid.read_text().strip())
+    wait_for(lambda: not child.exists())
 
 
 def test_a_missing_git_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, find_git_again: None) -> None:

@@ -1,13 +1,16 @@
 """Fetching from remotes: checked addresses, redirects, protocols, timeouts and credentials."""
 
+import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.hosting.errors import RemoteFailed
 from holdfast.hosting.git.remotes import GitRemote, RemoteLimits, configuration_for, fetch, list_refs
 from holdfast.hosting.storage.local_copies import create_repository
+from tests.hosting.git.oracle import commit, git, new_repository
 from tests.hosting.services.http_stub import HttpStub, http_stub
 
 LIMITS = RemoteLimits(20, 1024 * 1024)
@@ -54,11 +57,18 @@ def test_git_follows_no_redirect(folder: Path) -> None:
     assert [request.path for request in stub.seen] == ["/a.git/info/refs"]
 
 
-@pytest.mark.parametrize("address", ["file:///etc", "/etc", "ssh://127.0.0.1/a", "ext::true", "git://127.0.0.1/a"])
-def test_git_uses_no_other_protocol(folder: Path, address: str) -> None:
-    """A fetch fails for every protocol but HTTP, even if such an address passed earlier checks."""
+@pytest.mark.parametrize(
+    "address",
+    ["file://{source}", "{source}", "ssh://127.0.0.1/a", "ext::git upload-pack {source}", "git://127.0.0.1/a"],
+)
+def test_git_uses_no_other_protocol(folder: Path, tmp_path: Path, address: str) -> None:
+    """A fetch fails for every protocol but HTTP, even from a repository that such an address could reach."""
+    source = new_repository(tmp_path / "source.git")
+    commit(source, {b"a": b"secret"})
+    given = GitRemote(address.format(source=source), "127.0.0.1", 80, ("127.0.0.1",))
     with pytest.raises(RemoteFailed):
-        fetch(folder, GitRemote(address, "127.0.0.1", 80, ("127.0.0.1",)), LIMITS)
+        fetch(folder, given, LIMITS)
+    assert git(folder, "for-each-ref") == b""
 
 
 def test_a_slow_server_times_out(folder: Path) -> None:
@@ -70,14 +80,23 @@ def test_a_slow_server_times_out(folder: Path) -> None:
         assert time.monotonic() - started < 25
 
 
-def test_the_credentials_are_in_no_argument_and_in_no_file(folder: Path) -> None:
-    """Credentials are given as configuration of the process; no file and no repr has them."""
+def test_the_credentials_are_in_no_argument_and_in_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Credentials are given as configuration of the process; no argument, no file and no repr has them."""
+    started: list[str] = []
+    popen = subprocess.Popen
+
+    def note(arguments: list[str], **options: Any) -> Any:
+        started.append(" ".join(arguments))
+        return popen(arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", note)
     with http_stub({}) as stub:
         given = remote(stub, authorization="Basic c2VjcmV0")
         with pytest.raises(RemoteFailed, match="no repository at this address"):
             fetch(folder, given, LIMITS)
     assert ("http.extraHeader", "Authorization: Basic c2VjcmV0") in configuration_for(given)
-    assert "c2VjcmV0" not in repr(given)
+    assert started
+    assert "c2VjcmV0" not in " ".join([*started, repr(given)])
     for path in folder.parent.rglob("*"):
         assert path.is_dir() or b"c2VjcmV0" not in path.read_bytes()
 

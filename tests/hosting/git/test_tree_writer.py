@@ -81,6 +81,7 @@ def test_a_failed_change_changes_nothing(folder: Path) -> None:
     assert draft.tree(root) == before
     with pytest.raises(GitDamaged):
         draft.put(root, "d/a/x", 0o100644, "0" * 40)
+    assert draft.tree(root) == before
 
 
 def test_conflicting_and_missing_paths_are_reported(folder: Path) -> None:
