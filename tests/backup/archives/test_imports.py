@@ -141,7 +141,7 @@ def test_importing_twice_changes_nothing(tmp_path: Path) -> None:
     (row,) = query(path, "SELECT id, name, made_ms FROM snapshot")
     for result, counts in (first, (False, 60, 60, 0, 0, 0, 1)), (second, (True, 60, 0, 0, 0, 0, 0)):
         assert (result.snapshot, result.account, result.made_ms) == row
-        assert result == ImportResult(str(source), row[0], row[1], row[2], *counts, result.seconds)  # type: ignore[arg-type]
+        assert result == ImportResult(str(source), row[0], row[1], row[2], *counts, result.seconds)
 
 
 def test_the_row_of_an_import_says_what_the_backup_is(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_defaults_of_the_account_are_listed(tmp_path: Path) -> None:
     account.backupsSubscriberData.ClearField("purchaseToken")
     import_backups(tmp_path / "unset.db", write(tmp_path / "unset", header, frames))
     for field in ("accountSettings", "usernameLink", "backupsSubscriberData"):
-        account.ClearField(field)  # type: ignore[arg-type]
+        account.ClearField(field)
     import_backups(tmp_path / "none.db", write(tmp_path / "none", header, frames))
     notes = "SELECT record, action, what FROM skipped WHERE frame = 0 ORDER BY what"
     assert query(tmp_path / "full.db", notes) == query(tmp_path / "none.db", notes) == []
