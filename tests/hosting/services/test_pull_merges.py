@@ -31,7 +31,7 @@ from holdfast.hosting.services.merge_requirements import MergeStyle
 from holdfast.hosting.services.pull_merges import MergeOrder
 from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
 from holdfast.hosting.storage.pack_files import INLINE_LIMIT
-from holdfast.hosting.store import commit_statuses, protections, repository_log
+from holdfast.hosting.store import comments, commit_statuses, protections, repository_log
 from holdfast.hosting.store import pulls as pull_store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Issue, find_issue
@@ -295,6 +295,8 @@ def test_the_merge_of_a_fork_names_it(scenario: Scenario, fork: Repository) -> N
     expected = "Merge pull request 'Mend it' (#1) from eve/ship:fix into main\n"
     assert read(scenario, new).message == expected
     assert tip(scenario, "fix", fork) is None
+    entries, _ = comments.entries_of(scenario.app.database, issue, plain=False, skip=0, limit=9)
+    assert [entry.kind for entry in entries] == ["merge_pull", "delete_branch"]
 
 
 def test_the_branch_of_a_fork_stays_for_a_user_who_may_not_write_there(
@@ -471,7 +473,7 @@ def scheduled(scenario: Scenario) -> Issue:
     protections.create_protection(scenario.app.database, scenario.repository, "main", rule)
     commit(scenario, "fix", "f")
     issue = open_pull(scenario)
-    assert not merge(scenario, issue, when_checks_succeed=True, title="later")
+    assert merge(scenario, issue, when_checks_succeed=True, title="later") is False
     return issue
 
 
@@ -503,10 +505,10 @@ def test_a_scheduled_merge_of_something_deleted_does_nothing(scenario: Scenario,
     app, number = scenario.app, scenario.repository.id
     waiting = pull_store.find_scheduled_merge(app.database, scheduled)
     assert waiting is not None
-    assert not pull_merges.merge_scheduled(app, number + 99, waiting)
-    assert not pull_merges.merge_scheduled(app, number, dataclasses.replace(waiting, user_id=999))
-    assert not pull_merges.merge_scheduled(app, number, dataclasses.replace(waiting, issue_id=999))
-    assert not pull_merges.merge_scheduled(app, number, dataclasses.replace(waiting, head_sha="1" * 40))
+    assert pull_merges.merge_scheduled(app, number + 99, waiting) is False
+    assert pull_merges.merge_scheduled(app, number, dataclasses.replace(waiting, user_id=999)) is False
+    assert pull_merges.merge_scheduled(app, number, dataclasses.replace(waiting, issue_id=999)) is False
+    assert pull_merges.merge_scheduled(app, number, dataclasses.replace(waiting, head_sha="1" * 40)) is False
     assert pull_merges.retry_scheduled(app) == 1
     assert pull_merges.is_merged(find_issue(app.database, scenario.repository, scheduled.number))
 
