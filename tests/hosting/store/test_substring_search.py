@@ -244,6 +244,28 @@ def test_several_texts_narrow_together(database: Database, ada: Account, monkeyp
         assert not any("LIMIT" in statement for statement, _ in statements)
 
 
+def test_candidates_are_counted_over_all_columns(
+    database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as the maximum are candidates, one more is too many, in one column or in several."""
+    monkeypatch.setattr(substring_search, "MOST_CANDIDATES", 3)
+    numbers = [
+        make_repository(database, ada, name).id for name in ("xx-1", "xx-2", "xx-3", "yy-1", "yy-2", "yy-3")
+    ]
+    named = {
+        wanted: repositories.name_contains(wanted, sqlite=database.is_sqlite)
+        for wanted in ("xx-", "yy-", "-1", "-")
+    }
+    with database.read() as connection:
+        assert substring_search.candidates_of(connection, named["xx-"]) == set(numbers[:3])
+        assert substring_search.candidates_of(connection, named["-"]) is None
+        either = repositories.any_of(named["xx-"], named["-1"])
+        assert substring_search.candidates_of(connection, either) is None
+        both = [named["-"], named["xx-"], named["-1"]]
+        assert substring_search.find_candidates(connection, both) == {numbers[0]}
+        assert substring_search.find_candidates(connection, [named["-"]]) is None
+
+
 def test_a_long_text_costs_no_more(database: Database, ada: Account) -> None:
     """Only the beginning of a long text is looked up in the index, and the whole text is compared."""
     make_repository(database, ada, "a" * 100)
