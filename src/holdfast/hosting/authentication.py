@@ -8,7 +8,6 @@ import re
 import secrets
 import time
 from collections import OrderedDict
-from contextlib import suppress
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -70,18 +69,12 @@ class Authenticator:
         it is counted and hashed once, and the others find it in the cache.
         """
         credentials = self._digest("", request.header("authorization") or "")
-        lock = self._checks.setdefault(credentials, asyncio.Lock())
-        had_to_wait = lock.locked()
-        async with lock:
-            if had_to_wait:
-                with suppress(PasswordNeeded):
-                    request.identified = await run_in_thread(self.identify, request)
-                    return
-            request.may_hash = True
-            try:
+        request.may_hash = True
+        try:
+            async with self._checks.setdefault(credentials, asyncio.Lock()):
                 request.identified = await request.app.password_pool.run(request.address, self.identify, request)
-            except HashingBusy as error:
-                raise busy(error) from None
+        except HashingBusy as error:
+            raise busy(error) from None
 
     async def count_failure(self, request: RequestContext, refusal: ApiError) -> ApiError:
         """Count an unknown token for the rate limit, and return the error response: the given one, or 429."""
