@@ -207,8 +207,9 @@ class RenderProcess:
 
 
 RENDERER: Final = RenderProcess()
-# For texts that are being stored, so that they do not wait for the pages of readers.
-PARSER_PROCESS: Final = RenderProcess()
+# For texts that are being stored, so that they do not wait for the pages of readers. More of them may wait: most
+# take a few milliseconds, but the first ones wait for the process to start.
+PARSER_PROCESS: Final = RenderProcess(most_waiting=24)
 CACHE: Final[ByteCache[Any]] = ByteCache()
 atexit.register(RENDERER.close)
 atexit.register(PARSER_PROCESS.close)
