@@ -17,6 +17,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import BackupError, GunzipLimits, StreamLimits
+from holdfast.backup.container.cipher import encrypt
 from holdfast.backup.conversion import OutputFormat, convert
 from holdfast.backup.errors import DamagedBackup, OversizedBackup
 from holdfast.backup.media import attachment_of, extract
@@ -179,8 +180,6 @@ def test_a_claimed_length_is_not_allocated_in_a_wrapping_either(name: str) -> No
 
 def sealed(content: bytes) -> bytes:
     """Encrypt compressed content as it is."""
-    from holdfast.backup.container.cipher import encrypt  # noqa: PLC0415
-
     out = io.BytesIO()
     with encrypt(out, KEYS.message_keys(modern=False)) as sealer:
         sealer.write(content)

@@ -179,8 +179,8 @@ def survive(settings: Settings, tmp_path: Path, *, services: int, hooks: int, ha
             for _ in range(kills):
                 # Both halves of the service are at work: one delivers what waited, the other takes in more.
                 before = sum(recorder.times.values()), len(opened)
-                wait_for(lambda before=before: sum(recorder.times.values()) > before[0], 60)  # type: ignore[misc]
-                wait_for(lambda before=before: len(opened) > before[1], 60)  # type: ignore[misc]
+                wait_for(lambda before=before: sum(recorder.times.values()) > before[0], 60)  # type: ignore[misc]  # a default binds the loop variable
+                wait_for(lambda before=before: len(opened) > before[1], 60)  # type: ignore[misc]  # as above
                 time.sleep(random.uniform(0.05, 0.6))  # a moment nobody can foresee
                 service = random.choice(started)
                 service.kill()

@@ -92,7 +92,7 @@ class RecordingTransport:
 def buffered() -> Iterator[tuple[RecordingTransport, BufferedTransport]]:
     """Yield a buffered connection whose event loop does not run."""
     transport, loop = RecordingTransport(), asyncio.new_event_loop()
-    yield transport, BufferedTransport(transport, loop)  # type: ignore[arg-type]
+    yield transport, BufferedTransport(transport, loop)  # type: ignore[arg-type]  # a transport that records
     loop.close()
 
 

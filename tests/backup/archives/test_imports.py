@@ -403,7 +403,7 @@ def test_what_a_reader_skips_and_defaults_is_listed(tmp_path: Path) -> None:
         tmp_path / "a.db", write(tmp_path / "one", header, [*frames, *unknown, unsure, update])
     )
     ((others,),) = query(tmp_path / "a.db", f"SELECT count(*) FROM skipped WHERE frame < {first}")
-    assert (result.skipped, result.defaulted) == (3, 3 + others)  # type: ignore[operator]
+    assert (result.skipped, result.defaulted) == (3, 3 + others)  # type: ignore[operator]  # a number, among the columns of a row
     with archives.open(tmp_path / "a.db") as opened:
         notes = {(note.frame - first, note.action, note.what) for note in opened.skipped() if note.frame >= first}
         (hit,) = opened.search("quicksilver").hits

@@ -24,7 +24,7 @@ def test_a_roster_has_every_record_that_is_no_message() -> None:
         ("notificationProfile", roster.profiles),
         ("chatFolder", roster.folders),
     ):
-        assert records == [getattr(frame, kind) for frame in source.frames if frame.HasField(kind)]  # type: ignore[arg-type]
+        assert records == [getattr(frame, kind) for frame in source.frames if frame.HasField(kind)]  # type: ignore[arg-type]  # one of the fields of a frame
         assert records, kind
 
 

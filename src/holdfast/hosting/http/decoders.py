@@ -199,7 +199,7 @@ def match_keys(kind: type[msgspec.Struct], value: dict[str, Any]) -> dict[str, A
         if struct is not None and isinstance(inner, dict):
             inner = match_keys(struct, inner)  # noqa: PLW2901  # the same value with other keys
         elif struct is not None and isinstance(inner, list):
-            inner = [match_keys(struct, item) if isinstance(item, dict) else item for item in inner]  # noqa: PLW2901
+            inner = [match_keys(struct, item) if isinstance(item, dict) else item for item in inner]  # noqa: PLW2901  # as above, for each of a list
         matched[key] = inner
     return matched
 

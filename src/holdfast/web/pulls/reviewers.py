@@ -80,7 +80,7 @@ def reviewers_shown(
     for review in last:
         account, team = people.get(review.reviewer_id or 0), asked.get(review.team_id or 0)
         if account is not None or team is not None:
-            name = account.name if account is not None else f"{target.repository.owner.name}/{team.name}"  # type: ignore[union-attr]
+            name = account.name if account is not None else f"{target.repository.owner.name}/{team.name}"  # type: ignore[union-attr]  # one of both is set
             rows.append(
                 ReviewerRow(
                     name, account, review.state, review.id, review.is_stale(issue.head_sha), review.is_official
