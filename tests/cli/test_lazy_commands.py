@@ -94,8 +94,21 @@ def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) ->
     assert "holdfast.backup.summary" in modules
     assert not modules & {"cryptography", "json5", "rich.console", "holdfast.backup.wire.fromjson"}
     assert not modules & {"hashlib", "json", "mimetypes", "msgspec", "random", "secrets", "tempfile", "zipfile"}
+    assert not modules & {"gzip", "zlib_ng", "holdfast.backup.container.gunzip"}
     assert not modules & {f"holdfast.backup.container.{name}" for name in ("cipher", "folder", "keys", "takeout")}
     assert "holdfast.backup.media" not in modules
+
+
+def test_the_interpreter_collects_no_garbage_at_exit() -> None:
+    """When a command has run, its objects are exempt from the collection at exit; collection itself is enabled."""
+    program = (
+        "import gc\n"
+        "from holdfast.__main__ import main\n"
+        "main(['--version'])\n"
+        "print(gc.isenabled(), gc.get_freeze_count() > 10_000, len(gc.get_objects()) < 100)"
+    )
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert completed.stdout.splitlines()[-1] == "True True True"
 
 
 def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:
