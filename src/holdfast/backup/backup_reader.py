@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, Self, TypeAlias
 
 from holdfast.backup.container.chunks import CHUNK, as_file, read_chunks
 from holdfast.backup.container.faults import OnFault
-from holdfast.backup.container.gunzip import GunzipLimits, gunzip
 from holdfast.backup.errors import (
     DamagedContainer,
     FolderIncomplete,
@@ -44,6 +43,7 @@ from holdfast.redacted_repr import redacted
 
 if TYPE_CHECKING:
     from holdfast.backup.container.folder import SnapshotFolder
+    from holdfast.backup.container.gunzip import GunzipLimits
     from holdfast.backup.container.keys import EntropyPool
     from holdfast.backup.container.material import KeyMaterial
     from holdfast.backup.container.media import AttachmentStore
@@ -163,7 +163,7 @@ class Opener:
 
     keys: "KeyMaterial | None"
     limits: StreamLimits
-    gunzip: GunzipLimits
+    gunzip: "GunzipLimits | None"
     progress: Callable[[int], None] | None
     on_edited: Callable[[int], None] | None
     on_fault: OnFault | None
@@ -314,6 +314,8 @@ class Opener:
         form = Form.GZIP
 
         def start() -> RecordSource:
+            from holdfast.backup.container.gunzip import gunzip  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
             nonlocal form
             rewind(source)
             head, plain = peek_head(gunzip(source, limits=self.gunzip, on_fault=self.on_fault))
@@ -369,7 +371,7 @@ def open(  # noqa: A001  # backup.open() is what people look for
     key: "KeyMaterial | str | None" = None,
     *,
     limits: StreamLimits | None = None,
-    gunzip_limits: GunzipLimits | None = None,
+    gunzip_limits: "GunzipLimits | None" = None,
     progress: Callable[[int], None] | None = None,
     on_edited: Callable[[int], None] | None = None,
     on_fault: OnFault | None = None,
@@ -400,7 +402,7 @@ def open(  # noqa: A001  # backup.open() is what people look for
     opener = Opener(
         keys,
         limits or StreamLimits(),
-        gunzip_limits or GunzipLimits(),
+        gunzip_limits,
         progress,
         on_edited,
         on_fault,

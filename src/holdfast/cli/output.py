@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Annotated, Final, Literal, TextIO, TypeVar, cast
 
 import typer
-from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -95,6 +94,7 @@ def print_table(
     If it is wider than the terminal, the `optional` columns are omitted in their order, and then the column
     `wrapped`, by default the first, is wrapped.
     """
+    from rich.cells import cell_len  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
     from rich.table import Table  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     out = console()

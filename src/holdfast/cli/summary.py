@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import typer
-from rich.cells import cell_len
 
 from holdfast.backup.dates import moment
 from holdfast.backup.summary import Info
@@ -69,12 +68,21 @@ def show(info: Info) -> None:
 
 def aligned(rows: Sequence[Sequence[str]], *, last_right: bool = False) -> Iterator[str]:
     """Yield the lines of a table; importing the tables of rich would take longer than the whole command."""
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = [cell + " " * (width - columns_of(cell)) for cell, width in zip(row, widths, strict=True)]
         if last_right:
-            cells[-1] = " " * (widths[-1] - cell_len(row[-1])) + row[-1]
+            cells[-1] = " " * (widths[-1] - columns_of(row[-1])) + row[-1]
         yield GAP.join(cells).rstrip(" ")
+
+
+def columns_of(text: str) -> int:
+    """Return the number of terminal columns a text occupies."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    return cell_len(text)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -18,7 +18,7 @@ def open_decrypted(
     keys: KeyMaterial | None,
     metadata: Callable[[], LocalMetadata | None],
     *,
-    limits: GunzipLimits,
+    limits: GunzipLimits | None,
     on_fault: OnFault | None,
 ) -> BinaryIO:
     """Return the plain stream of a container; its MAC is verified before anything is decrypted.
