@@ -26,7 +26,8 @@ from holdfast.backup.wire.varint import encode_varint
 
 __all__ = ["JsonRecords", "array_items", "line_items"]
 
-BLOCK: Final = 1 << 20
+# A block of frames; the fields of one are collected in a list, which fits into the cache of a core.
+BLOCK: Final = 1 << 18
 # The JSON5 parser is pure Python, about twenty kilobytes a second; it is meant for files written by hand.
 JSON5_LIMIT: Final = 1 << 20
 SPACE: Final = re.compile(r"[\s\ufeff]*")
