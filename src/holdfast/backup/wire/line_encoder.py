@@ -310,20 +310,24 @@ class LineEncoder(Cursor):
         """Read a quoted name, and return its meaning for the owner (see `name_table`)."""
         begin: cython.Py_ssize_t = self.pos + 1
         pos: cython.Py_ssize_t = begin
-        found: cython.uint = owner
+        found: cython.uint
         entry: cython.Py_ssize_t
         size: cython.Py_ssize_t
         if not self.take(QUOTE):
             self.unfit = True
             return 0
-        while pos < self.end and STOPS[self.data[pos]] == 0:
-            found = (found * FACTOR + self.data[pos]) & LOW_32
+        while pos < self.end and self.data[pos] != QUOTE:
             pos += 1
-        self.pos = pos
-        if not self.take(QUOTE):
+        size = pos - begin
+        if pos == self.end or size == 0:
             self.unfit = True
             return 0
-        size = pos - begin
+        self.pos = pos + 1
+        # As in `name_table.hash_name`.
+        found = owner * FACTOR + cython.cast(cython.uint, size)
+        found = found * FACTOR + self.data[begin]
+        found = found * FACTOR + self.data[begin + size // 2]
+        found = (found * FACTOR + self.data[pos - 1]) & LOW_32
         found = (found ^ found >> 12) & LAST_ENTRY
         while True:
             entry = 4 * cython.cast(cython.Py_ssize_t, found)
