@@ -64,13 +64,22 @@ def test_a_key_that_is_missing_or_wrong_is_said_to_be(run: Run, phone: tuple[str
 
 
 def test_missing_attachments_are_noted(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
-    """A missing attachment is one note, the other files are exported, and the exit status is 1."""
+    """A missing attachment is noted, the other files are exported, and the exit status is 1."""
     source, keys = phone
+    whole, partial = tmp_path / "whole", tmp_path / "partial"
+    assert run("backup", "export", source, str(whole), "--to", "json", "--key-file", keys).status == 0
     next(path for path in sorted((Path(source) / "files").rglob("*")) if path.is_file()).unlink()
-    result = run("backup", "export", source, str(tmp_path / "out"), "--to", "json", "--key-file", keys)
+    result = run("backup", "export", source, str(partial), "--to", "json", "--key-file", keys)
     assert result.status == 1
     assert "files written" in result.out
-    assert len(result.err.splitlines()) == 1
+    note, hint = result.err.splitlines()
+    assert note.endswith(" is not in the content store")
+    assert hint == "`holdfast backup check` lists these attachments by chat, date and person"
+    exported, left = (
+        {path.name for path in (folder / "media").rglob("*") if path.is_file()} for folder in (whole, partial)
+    )
+    assert left < exported
+    assert len(exported) - len(left) == 1
 
 
 def test_a_plain_stream_is_exported_from_standard_input(spawn: Run, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
@@ -281,12 +282,16 @@ def test_the_service_ends_with_an_error_when_no_worker_can_start() -> None:
 def test_workers_that_die_at_once_are_started_again_ever_more_slowly(tmp_path: Path) -> None:
     """Workers that exit right after their start are started again with growing delays."""
     log = tmp_path / "starts"
-    body = f"on_started(); open({str(log)!r}, 'a').write('x'); os._exit(3)"
+    body = f"on_started(); open({str(log)!r}, 'a').write(f'{{time.monotonic()}}\\n'); os._exit(3)"
     with supervise(body) as process:
-        wait_for(lambda: log.exists() and len(log.read_text()) >= 6, 30)
+        wait_for(lambda: log.exists() and len(log.read_text().split()) >= 6, 60)
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=20)
-        assert len(log.read_text()) < 20
+    # The pause doubles with each worker that ends, and two may end at a time.
+    starts = sorted(map(float, log.read_text().split()))
+    pauses = [after - before for before, after in pairwise(starts) if after - before > 0.4]
+    assert len(pauses) >= 2
+    assert all(later > 1.4 * earlier for earlier, later in pairwise(pauses))
     assert out == f"ended by {int(signal.SIGTERM)}\n"
 
 

@@ -28,7 +28,7 @@ from holdfast.cli.archive.export import (
 from holdfast.cli.archive.import_command import import_progress
 from holdfast.cli.inputs import SourceArgument
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption
+from holdfast.cli.output import JsonOption, print_note
 from holdfast.cli.outputs import check_target
 
 __all__ = ["export_backup"]
@@ -91,4 +91,7 @@ def export_backup(
                 )
 
     summary = with_keys(export_with, key=key, key_file=key_file, account_id=account_id)
-    return print_result(target, to, summary, problems, json=json)
+    status = print_result(target, to, summary, problems, json=json)
+    if problems and not json:
+        print_note("`holdfast backup check` lists these attachments by chat, date and person")
+    return status

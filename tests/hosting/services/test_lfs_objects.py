@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import pytest
@@ -171,8 +172,19 @@ def test_an_upload_waits_for_a_deletion(app: App, monkeypatch: pytest.MonkeyPatc
         patch.setattr(lfs_objects, "WAIT_SECONDS", 0.0)
         with pytest.raises(LfsUnavailable, match="is being removed right now; try again"):
             bring(app, b"again")
+    asked = threading.Event()
+    claim_upload = lfs.claim_upload
+
+    def claim(*arguments: Any, **options: Any) -> bool:
+        granted = claim_upload(*arguments, **options)
+        asked.set()
+        return granted
+
+    monkeypatch.setattr(lfs, "claim_upload", claim)
     bringing = threading.Thread(target=bring, args=(app, b"again"))
     bringing.start()
+    assert asked.wait(10)
+    assert list(lfs_objects.stored_objects(app)) == []
     lfs.release_unlinked(app.database, [oid])
     bringing.join()
     assert list(lfs_objects.stored_objects(app)) == [oid]

@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
@@ -29,15 +30,23 @@ def test_receipts_files_and_the_record_are_shown(opened: OpenArchive) -> None:
 
 
 def test_changes_between_backups_are_listed(tmp_path: Path) -> None:
-    """The page of a message that differs between two backups has a section for the changes."""
+    """The page of a message that differs between two backups says what changed, from which value to which."""
     dice = random.Random(3)
     second = write_later(tmp_path / "two", dice, days=3)
     import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies()), second)
     opened = open_archive_file(tmp_path / "a.db", "a.db")
     with opened.reading() as archive:
-        rows = archive.connection.execute("SELECT message_id FROM message_change ORDER BY 1").fetchall()
-    assert rows
-    assert "Changes between backups" in drawn_in(opened, f"message/{rows[0][0]}")
+        rows = archive.connection.execute("SELECT DISTINCT message_id FROM message_change ORDER BY 1").fetchall()
+        changed = [archive.message(row[0]) for row in rows]
+    assert changed
+    for message in changed:
+        section = drawn_in(opened, f"message/{message.id}").partition("Changes between backups")[2]
+        table = section.partition("</table>")[0]
+        assert table.count("<tr>") == 1 + len(message.changes)
+        for change in message.changes:
+            shown = (change.who or "", change.before or "", change.after or "")
+            cells = "".join(f"<td><bdi>{escape(value)}</bdi></td>" for value in shown)
+            assert f"<td>{escape(change.what)}</td>{cells}" in table
 
 
 def test_records_of_hostile_messages_are_escaped(hostile_archive: OpenArchive) -> None:
