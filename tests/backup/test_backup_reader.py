@@ -499,7 +499,7 @@ def test_nothing_stays_open_when_opening_fails(tmp_path: Path) -> None:
     for name, data in FILES.items():
         file = tmp_path / name
         file.write_bytes(data[: len(data) // 3])
-        fails(lambda file=file: backup.open(file, STRANGER).close())  # type: ignore[misc]
+        fails(lambda file=file: backup.open(file, STRANGER).close())  # type: ignore[misc]  # mypy does not infer a lambda with a default value
     snapshot = folder_of(RECORDS, tmp_path)
     assert fails(lambda: backup.open(snapshot, STRANGER))
     assert open_files() == before

@@ -40,7 +40,7 @@ UNSPEAKABLE = (
     b"\x3a\x06\x38\x01\x38\x02\x38\x03",
     b"\x0a\x05\x4a\x03\x08\xe3\x00",
 )
-FUTURE = Frame(adHocCall=AdHocCall(callId=1, state=99)).SerializeToString()  # type: ignore[arg-type]
+FUTURE = Frame(adHocCall=AdHocCall(callId=1, state=99)).SerializeToString()  # type: ignore[arg-type]  # a state that the schema does not have
 # What it can: an empty frame, fields out of order, an unknown value of an enum.
 ODD = (*UNSPEAKABLE, b"", b"\x22\x04\x10\x01\x08\x01", FUTURE)
 

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import random
 import resource
 import subprocess
@@ -50,7 +51,7 @@ class Nowhere(io.RawIOBase):
 
     def write(self, data: object, /) -> int:
         """Discard the data."""
-        return len(data)  # type: ignore[arg-type]
+        return len(data)  # type: ignore[arg-type]  # any buffer has a length
 
 
 def read_everything(source: Path | bytes, limits: StreamLimits | None = None) -> int:
@@ -305,8 +306,6 @@ def test_links_in_a_folder_are_not_followed_out_of_it(tmp_path: Path) -> None:
 
 def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     """A named pipe in place of a file of a folder does not block reading."""
-    import os  # noqa: PLC0415
-
     snapshot = folder_of(small_sample(), tmp_path)
     for name in ("main", "metadata", "files"):
         moved = (snapshot / name).rename(tmp_path / "kept")

@@ -22,7 +22,7 @@ def test_a_contact_is_called_by_the_first_name_there_is(step: int) -> None:
     """The nickname comes first, then the address book, then the profile, then the other names."""
     contact = Contact()
     for names in LADDER[step:]:
-        contact.MergeFrom(Contact(**names))  # type: ignore[arg-type]
+        contact.MergeFrom(Contact(**names))  # type: ignore[arg-type]  # fields of several types
     assert recipient_name(Recipient(contact=contact)) == SHOWN[step]
 
 

@@ -45,7 +45,7 @@ def by_objects(records: tuple[bytes, ...]) -> dict[str, object]:
     stored = [locator for locator in files if locator.ListFields()]
     sizes = sorted(Counter(item.chatId for item in items).values(), reverse=True)[:10]
     return {
-        "counts": {name: kinds[name] for name in RECORDS[1:]},  # type: ignore[index]
+        "counts": {name: kinds[name] for name in RECORDS[1:]},  # type: ignore[index]  # a counter by name
         "empty_frames": kinds[None],
         "frames": len(frames),
         "recipients": dict(

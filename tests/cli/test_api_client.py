@@ -38,7 +38,7 @@ def peers() -> Iterator[tuple[str, str]]:
     servers = [ThreadingHTTPServer(("127.0.0.1", 0), Peer) for _ in range(2)]
     for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield tuple(f"http://127.0.0.1:{server.server_port}" for server in servers)  # type: ignore[misc]
+    yield tuple(f"http://127.0.0.1:{server.server_port}" for server in servers)  # type: ignore[misc]  # as many as there are servers, which is two
     for server in servers:
         server.shutdown()
         server.server_close()

@@ -87,7 +87,7 @@ def test_what_is_no_key_is_not_used(memory_keyring: MemoryKeyring, tmp_path: Pat
 def test_a_system_without_a_keyring_is_told_from_one_with(tmp_path: Path) -> None:
     """A system without a keyring, such as a server, has no stored keys."""
     before = keyring.get_keyring()
-    keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]
+    keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]  # keyring has no annotations there
     try:
         assert not key_store.has_keyring()
         assert key_store.load_key(tmp_path) is None

@@ -64,7 +64,7 @@ def ask(folder: str, streams: Sequence[Records], purpose: str = "remote") -> lis
 
 def findings(records: Records, edition: str, purpose: str = "remote") -> list[Finding]:
     """Validate a stream."""
-    validator = Validator(records[0], edition=edition, purpose=purpose)  # type: ignore[arg-type]
+    validator = Validator(records[0], edition=edition, purpose=purpose)  # type: ignore[arg-type]  # names from a table, which are valid
     results = [finding for raw in records[1:] for finding in validator.check(raw)]
     return results + validator.finish()
 

@@ -57,7 +57,7 @@ class ServiceClients:
 
     def account(self, name: str, **columns: str | bool) -> Account:
         """Create a user."""
-        return accounts.create_user(self.database, name, Secret(PASSWORD), email=f"{name}@example.org", **columns)  # type: ignore[arg-type]
+        return accounts.create_user(self.database, name, Secret(PASSWORD), email=f"{name}@example.org", **columns)  # type: ignore[arg-type]  # columns of several types
 
     def user(self, name: str, **columns: str | bool) -> httpx.Client:
         """Create a user and their client."""

@@ -99,7 +99,7 @@ def counting_queries(database: Database, monkeypatch: pytest.MonkeyPatch) -> Ite
     def is_scheduled() -> bool:
         return not logs.REQUEST.get("") and threading.current_thread() is not threading.main_thread()
 
-    def counted(self: Database, statement, **binds):  # type: ignore[no-untyped-def]
+    def counted(self: Database, statement, **binds):  # type: ignore[no-untyped-def]  # replaces an overloaded method
         # On PostgreSQL it goes through the engine, which records it.
         if self.is_sqlite and not is_scheduled():
             asked.append(statement.text("sqlite"))

@@ -170,7 +170,7 @@ def access_for(
     grants = () if person is None else repositories.grants_of(database, person, repository)
     actor = Actor(person)
     if public_only:
-        actor = Actor(person, token=PublicOnly())  # type: ignore[arg-type]
+        actor = Actor(person, token=PublicOnly())  # type: ignore[arg-type]  # has the one method that is called
     return access.repository_access(actor, repository, grants)
 
 

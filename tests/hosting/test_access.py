@@ -91,7 +91,7 @@ def repository(owner: Account, *, is_private: bool = False, without: frozenset[U
     """Make a repository that is in no database, with all units enabled but some."""
     values = dict.fromkeys(Repository.__struct_fields__, 0)
     return Repository(
-        **{  # type: ignore[arg-type]
+        **{  # type: ignore[arg-type]  # fields of several types
             **values,
             "owner": owner,
             "id": 7,
@@ -582,7 +582,7 @@ def check_organizations(database: Database, actor: Actor, known_accounts: list[A
 def issue(*, is_pull: bool = False, is_locked: bool = False) -> Issue:
     """Make an issue that is in no database."""
     values = dict.fromkeys(Issue.__dataclass_fields__, 0)
-    return Issue(**{**values, "is_pull": is_pull, "is_locked": is_locked})  # type: ignore[arg-type]
+    return Issue(**{**values, "is_pull": is_pull, "is_locked": is_locked})  # type: ignore[arg-type]  # fields of several types
 
 
 def target(mode: Mode, *, only: Unit | None = None, **columns: int) -> RepositoryAccess:

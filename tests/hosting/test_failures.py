@@ -21,6 +21,7 @@ import pytest
 
 from holdfast import logs
 from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.http import application
 from holdfast.hosting.storage.local_copies import LocalCopies
 from holdfast.hosting.store import database as databases
 from holdfast.hosting.store import repositories
@@ -252,15 +253,13 @@ def test_a_repository_that_is_deleted_under_a_request(
     request_line: tuple[str, str, dict[str, object] | None],
 ) -> None:
     """A repository deleted between the permission check and the work gives 404 and no logged error."""
-    from holdfast.hosting.http import application  # noqa: PLC0415
-
     handle = application.EndpointApp._handle
 
     def late(*arguments: object, **named: object) -> object:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(application.EndpointApp, "_handle", staticmethod(handle))
             delete_now(clients)
-        return handle(*arguments, **named)  # type: ignore[arg-type]
+        return handle(*arguments, **named)  # type: ignore[arg-type]  # passes on what it was called with
 
     monkeypatch.setattr(application.EndpointApp, "_handle", staticmethod(late))
     method, path, body = request_line

@@ -4,6 +4,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -91,14 +92,14 @@ class RecordingReceiver:
         self.order: dict[str, list[str]] = defaultdict(list)
         self._lock = threading.Lock()
 
-    def __call__(self, seen: Seen, end: object) -> bool:
+    def __call__(self, seen: Seen, end: socket.socket) -> bool:
         """Record a delivery, and answer with success."""
         uuid = seen.headers["x-gitea-delivery"]
         with self._lock:
             if not self.times[uuid]:
                 self.order[seen.path].append(uuid)
             self.times[uuid] += 1
-        return OK(seen, end)  # type: ignore[arg-type]
+        return OK(seen, end)
 
 
 def prepare(settings: Settings, receiver: Receiver, *, hooks: int, happened: int) -> tuple[App, int]:
@@ -237,10 +238,10 @@ def test_the_end_waits_for_a_delivery_that_is_under_way(
 ) -> None:
     """A delivery in progress is completed and recorded before the service exits with 0."""
 
-    def slowly(seen: Seen, end: object) -> bool:
+    def slowly(seen: Seen, end: socket.socket) -> bool:
         arrived.set()
         time.sleep(1)
-        return OK(seen, end)  # type: ignore[arg-type]
+        return OK(seen, end)
 
     arrived = threading.Event()
     with receiving(slowly) as receiver, running(settings, tmp_path / "log") as service:

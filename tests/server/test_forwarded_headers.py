@@ -20,7 +20,7 @@ def seen(
 
     client = None if peer is None else (peer, 1234)
     scope = {"type": "http", "client": client, "scheme": "http", "headers": list(headers)}
-    asyncio.run(ForwardedHeaders(app, trusted)(scope, None, None))  # type: ignore[arg-type]
+    asyncio.run(ForwardedHeaders(app, trusted)(scope, None, None))  # type: ignore[arg-type]  # neither is called
     return scopes[0]["client"] and scopes[0]["client"][0], scopes[0]["scheme"]
 
 

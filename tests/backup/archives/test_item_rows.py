@@ -100,7 +100,7 @@ def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
             rng.shuffle(shuffled)
             seen["shuffled"] += shuffled != list(mixed)
             del mixed[:]
-            mixed.extend(shuffled)  # type: ignore[arg-type]
+            mixed.extend(shuffled)  # type: ignore[arg-type]  # lists of two message types
         assert fingerprint(core, item) == mark
         if len(item.poll.options) > 1 and item.poll.options[0] != item.poll.options[1]:
             first = item.poll.options.pop(0)

@@ -53,7 +53,7 @@ def test_parts_are_what_protobuf_reads(core: Core) -> None:
     frames = [frame for raw in sample(400)[1:] if (frame := Frame.FromString(raw)).HasField("chatItem")]
     compared = left = 0
     for data, item, parsed in items_of(core, *frames):
-        if item[2] & PARTS and not item[2] & 1:  # type: ignore[operator]
+        if item[2] & PARTS and not item[2] & 1:  # type: ignore[operator]  # the third column is a number
             actual, expected = by_core(core, data, item), by_protobuf(parsed)
             left += actual is None
             compared += actual is not None
@@ -146,7 +146,7 @@ def test_whatever_is_read_is_what_protobuf_reads(core: Core, message: pb.Standar
     else:
         frame.chatItem.standardMessage.CopyFrom(message)
     ((block, item, parsed),) = items_of(core, frame)
-    if item[2] & PARTS:  # type: ignore[operator]
+    if item[2] & PARTS:  # type: ignore[operator]  # the third column is a number
         actual = by_core(core, block, item)
         rows, extra, notes = by_protobuf(parsed)
         assert actual is None or (actual == (rows, extra) and not notes.counts)
@@ -177,11 +177,11 @@ def test_damage_is_left_to_protobuf(core: Core) -> None:
     frames = [frame for raw in sample(60)[1:] if (frame := Frame.FromString(raw)).HasField("chatItem")]
     rng = random.Random(1)
     for data, item, _parsed in items_of(core, *frames):
-        if not item[2] & PARTS:  # type: ignore[operator]
+        if not item[2] & PARTS:  # type: ignore[operator]  # the third column is a number
             continue
         for _ in range(20):
             damaged = bytearray(data)
-            parts: list[tuple[int, int, int]] = item[5]  # type: ignore[assignment]
+            parts: list[tuple[int, int, int]] = item[5]  # type: ignore[assignment]  # the sixth column has the parts
             kind, start, end = rng.choice(parts)
             damaged[rng.randrange(start, end)] = rng.randrange(256)
             reader = core.part_rows.PartReader(bytes(damaged), PEOPLE, BY_ACI)

@@ -44,7 +44,7 @@ def multilingual_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def search_texts(path: Path, query: str, **filters: object) -> list[str | None]:
     """Search and return the texts."""
     with archives.open(path) as opened:
-        hits = opened.search(query, filters=Filters(**filters)).hits  # type: ignore[arg-type]
+        hits = opened.search(query, filters=Filters(**filters)).hits  # type: ignore[arg-type]  # filters of several types
         return [hit.message.text for hit in hits]
 
 

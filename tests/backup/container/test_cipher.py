@@ -116,7 +116,7 @@ def test_authentic_bytes_that_are_no_blocks_do_not_decrypt() -> None:
 
 
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
-def test_any_flipped_bit_is_found_before_anything_is_decrypted(modern: bool) -> None:  # noqa: FBT001
+def test_any_flipped_bit_is_found_before_anything_is_decrypted(modern: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """A flipped bit after the metadata is an error of `decrypt`, before any content is returned."""
     keys = MODERN_B if modern else LEGACY_B
     raw = bytearray(container(CONTENT, modern=modern))
@@ -142,7 +142,7 @@ def test_a_flipped_bit_before_the_metadata_is_found_too() -> None:
 
 
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
-def test_any_cut_is_found_before_anything_is_decrypted(modern: bool) -> None:  # noqa: FBT001
+def test_any_cut_is_found_before_anything_is_decrypted(modern: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """A file truncated anywhere is an error before any content is returned."""
     keys = MODERN_B if modern else LEGACY_B
     raw = container(CONTENT, modern=modern)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from holdfast.backup.container import keyfile
 from holdfast.backup.container.keyfile import NAMES, read_keys
 from holdfast.backup.container.keys import BackupKey, EntropyPool
 from holdfast.backup.errors import KeyRefused
@@ -71,8 +72,6 @@ def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str, pattern
 
 def test_every_name_is_documented() -> None:
     """The docstring of the module, which the help shows, has all names of keys."""
-    from holdfast.backup.container import keyfile  # noqa: PLC0415
-
     assert keyfile.__doc__ is not None
     for name in NAMES:
         if name != "recovery-key":

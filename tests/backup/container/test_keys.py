@@ -121,7 +121,7 @@ def test_keys_are_values(kind: type[KeyBytes]) -> None:
     assert kind(value) == kind.parse(value.hex())
     assert len({kind(value), kind(value), kind(bytes(kind.SIZE))}) == 2
     with pytest.raises(FrozenInstanceError):
-        kind(value)._value = b""  # type: ignore[misc]
+        kind(value)._value = b""  # type: ignore[misc]  # assignment must fail
 
 
 def test_keys_of_two_kinds_are_never_equal() -> None:

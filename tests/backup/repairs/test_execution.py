@@ -55,7 +55,7 @@ def frames_of(path: Path) -> list[bytes]:
 
 @settings(max_examples=examples(25))
 @given(seed=st.integers(0, 1 << 32), drop=st.booleans())
-def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop: bool) -> None:  # noqa: FBT001
+def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """Frames that the log does not list are kept byte for byte, and undoing restores the original."""
     rng = random.Random(seed)
     records = list(sample(40))

@@ -66,6 +66,6 @@ def test_every_frame_knows_where_it_came_from(count: int, places: dict[int, int]
 
 
 @pytest.mark.parametrize(("first", "last", "touched"), [(1, 2, False), (1, 3, True), (3, 9, True), (4, 9, False)])
-def test_a_block_knows_whether_it_is_touched(first: int, last: int, touched: bool) -> None:  # noqa: FBT001
+def test_a_block_knows_whether_it_is_touched(first: int, last: int, touched: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """A block is touched if a patched frame is in it, so the other blocks need not be parsed."""
     assert Patches({3: ()}).touches(first, last) is touched

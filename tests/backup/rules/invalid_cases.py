@@ -96,7 +96,7 @@ def add_unknown_field(example: ExampleBackup) -> None:
 def add_unreadable_frame(example: ExampleBackup) -> None:
     """Add a frame that cannot be parsed, which only the raw records can contain."""
     records = example.records
-    example.records = lambda: [*records(), b"\x0a\xff"]  # type: ignore[method-assign]
+    example.records = lambda: [*records(), b"\x0a\xff"]  # type: ignore[method-assign]  # the example gets another record
 
 
 def add_many_reactions(example: ExampleBackup) -> None:

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import Message
 
 from holdfast.backup.rules import RULES, Finding, Profile, Severity
 from holdfast.backup.rules import rule_numbers as numbers
@@ -87,8 +88,8 @@ def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None
     """The valid example has a value in nearly every field that a rule checks."""
     present: set[str] = set()
 
-    def look(message: object) -> None:
-        for field, value in message.ListFields():  # type: ignore[attr-defined]
+    def look(message: Message) -> None:
+        for field, value in message.ListFields():
             present.add(name_of(field))
             if field.message_type is not None:
                 for inner in value if field.is_repeated else [value]:

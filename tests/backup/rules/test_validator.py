@@ -4,6 +4,7 @@ import gzip
 import io
 import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -208,12 +209,14 @@ def test_a_reference_holds_from_the_frame_after_it_on() -> None:
         ),
     ],
 )
-def test_a_backup_is_judged_by_its_own_year(change: object, edition: Edition, rules: set[str]) -> None:
+def test_a_backup_is_judged_by_its_own_year(
+    change: Callable[[ExampleBackup], None], edition: Edition, rules: set[str]
+) -> None:
     """The edition is that of the newest field in the backup, and applies to earlier frames too."""
     example = ExampleBackup()
     example.without_additions()
     clear("account.account.platformASpecificSettings")(example)
-    change(example)  # type: ignore[operator]
+    change(example)
     with backup.open(io.BytesIO(stream_of(example.records()))) as source:
         validation = ValidationRun(source)
         ids = {finding.rule.id for finding in validation if finding.rule.id != "pin.expiry.set"}

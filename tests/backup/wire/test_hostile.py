@@ -68,7 +68,7 @@ def test_deep_messages_end_at_the_limit(core: Core, levels: int) -> None:
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_deep_groups_end_at_the_limit(core: Core, closed: bool) -> None:  # noqa: FBT001
+def test_deep_groups_end_at_the_limit(core: Core, closed: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """Deeply nested groups are a fault, closed or not, inside a record or at its top."""
     groups = tag(99, 3) * 10_000 + (tag(99, 4) * 10_000 if closed else b"")
     for raw in (groups, delimited(4, groups)):

@@ -231,7 +231,7 @@ def stream(records: Sequence[bytes]) -> bytes:
 
 @pytest.mark.parametrize("names", ["spec", "signal"])
 @pytest.mark.parametrize("lossless", [True, False])
-def test_lines_are_what_single_frames_are(core: Core, names: str, lossless: bool) -> None:  # noqa: FBT001
+def test_lines_are_what_single_frames_are(core: Core, names: str, lossless: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """The lines of a stream are the JSON of its single frames."""
     raws = [*random_frames(100, seed=23), *MERGED_FRAMES.values(), *NONCANONICAL_FRAMES.values(), b""]
     random.Random(1).shuffle(raws)

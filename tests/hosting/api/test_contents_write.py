@@ -329,7 +329,7 @@ def test_conflicting_paths_are_reported(clients: ServiceClients, ada: httpx.Clie
     def create(path: str, **more: str) -> httpx.Response:
         return ada.post(f"{SHIP}/{path}", json={"content": "", **more})
 
-    in_the_way = "exists where you’re trying to create a"  # noqa: RUF001
+    in_the_way = "exists where you’re trying to create a"  # noqa: RUF001  # as Gitea writes it
     assert_refused(create("README.md/x"), 422, f"a file {in_the_way} subdirectory [path: README.md]")
     assert_refused(create("link/x"), 422, f"a file {in_the_way} subdirectory [path: link]")
     assert_refused(create("sub/x"), 422, f"a file {in_the_way} subdirectory [path: sub]")
@@ -362,7 +362,7 @@ def test_changes_of_one_request_may_not_conflict(
     new = {"operation": "create", "path": "x", "content": ""}
     assert_refused(change(new, new), 422, "repository file already exists [path: x]")
     below = {"operation": "create", "path": "x/y", "content": ""}
-    text = "exists where you’re trying to create a"  # noqa: RUF001
+    text = "exists where you’re trying to create a"  # noqa: RUF001  # as Gitea writes it
     assert_refused(change(new, below), 422, f"a file {text} subdirectory [path: x]")
     assert_refused(change(below, new), 422, f"a directory {text} file [path: x]")
     old = {"path": "run.sh", "sha": object_at(repository_folder, "run.sh")}

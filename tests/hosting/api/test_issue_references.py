@@ -44,7 +44,7 @@ def test_bodies_name_the_other_issue_in_several_ways(clients: ServiceClients, ad
     assert (other["title"], other["repository"]["full_name"]) == ("Elsewhere", "ada/boat")
     for kind, status in (("text/plain;charset=UTF-8", 201), ("image/png", 422)):
         content = {"content": b'{"index": 2}', "headers": {"Content-Type": kind}}
-        assert ada.post(f"{SHIP}/1/dependencies", **content).status_code == status  # type: ignore[arg-type]
+        assert ada.post(f"{SHIP}/1/dependencies", **content).status_code == status  # type: ignore[arg-type]  # json= or content=
     form = ada.post(f"{SHIP}/1/dependencies", data={"index": "3", "owner": "ada", "repo": "ship"})
     assert form.status_code == 201
     assert ada.delete(f"{SHIP}/1/dependencies", params={"index": "3"}).status_code == 201

@@ -31,7 +31,7 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
 def git_ls_tree(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
     """Return the entries that `git ls-tree` lists."""
     lines = git("ls-tree", "-z", *how, "main").split("\0")
-    return [(path, *entry.split()) for entry, _, path in (line.partition("\t") for line in lines if line)]  # type: ignore[misc]
+    return [(path, *entry.split()) for entry, _, path in (line.partition("\t") for line in lines if line)]  # type: ignore[misc]  # every line has that many words
 
 
 @pytest.mark.parametrize("recursive", ["", "true"])

@@ -49,7 +49,7 @@ def test_a_slack_hook_shows_its_channel(ada: httpx.Client) -> None:
     """The channel is trimmed, and the keys of a Slack hook are in order."""
     config = {**CONFIG, "channel": " #builds ", "username": "bot", "ignored": "x"}
     hook = create_hook(ada, PATH, type="slack", config=config)
-    assert list(hook["config"].items()) == [  # type: ignore[attr-defined]
+    assert list(hook["config"].items()) == [  # type: ignore[attr-defined]  # decoded JSON
         ("channel", "#builds"),
         ("color", ""),
         ("content_type", "json"),
@@ -116,7 +116,7 @@ def test_errors_are_reported_in_a_fixed_order(clients: ServiceClients, ada: http
 
 
 @pytest.mark.parametrize("active", [True, False])
-def test_a_patch_changes_only_what_it_says(ada: httpx.Client, active: bool) -> None:  # noqa: FBT001
+def test_a_patch_changes_only_what_it_says(ada: httpx.Client, active: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """Absent and null fields keep their values, also within the config."""
     config = {**CONFIG, "secret": "x"}
     hook = create_hook(

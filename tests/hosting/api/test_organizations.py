@@ -1,5 +1,6 @@
 """The organization endpoints: create, edit, rename, delete and list."""
 
+import httpx
 import pytest
 
 from holdfast.hosting.store import accounts
@@ -165,8 +166,8 @@ def test_memberships_are_shown_to_permitted_users_only(clients: ServiceClients) 
     team = ada.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
     ada.put(f"/teams/{team}/members/bob")
 
-    def names(client: object) -> list[str]:
-        return [org["name"] for org in client.get("/users/ada/orgs").json()]  # type: ignore[attr-defined]
+    def names(client: httpx.Client) -> list[str]:
+        return [org["name"] for org in client.get("/users/ada/orgs").json()]
 
     assert names(ada) == names(clients.admin) == ["guild", "hidden", "society"]
     assert names(bob) == ["guild"]

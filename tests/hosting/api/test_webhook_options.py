@@ -113,7 +113,7 @@ def test_a_url_nothing_can_be_sent_to_is_refused(clients: ServiceClients) -> Non
 def test_a_url_is_stored_as_it_was_given(clients: ServiceClients, url: str) -> None:
     """A local address is stored too, because the allowed hosts are checked at delivery."""
     hook = create_hook(clients.admin, PATH, config={**CONFIG, "url": url})
-    assert hook["config"]["url"] == url  # type: ignore[index]
+    assert hook["config"]["url"] == url  # type: ignore[index]  # decoded JSON
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

@@ -176,7 +176,7 @@ def test_damage_is_found_and_repaired_where_that_is_safe(
     app: App,
     hurt: Hurt,
     found: list[str],
-    heals: bool | None,  # noqa: FBT001
+    heals: bool | None,  # noqa: FBT001  # a parameter of the test
 ) -> None:
     """Each finding has a place, a description and advice, and after a successful repair it is not found again."""
     hurt(app)

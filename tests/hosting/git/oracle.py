@@ -16,7 +16,7 @@ def new_repository(folder: Path) -> Path:
     return folder
 
 
-def git(folder: Path, *arguments: str | bytes, input: bytes = b"") -> bytes:  # noqa: A002
+def git(folder: Path, *arguments: str | bytes, input: bytes = b"") -> bytes:  # noqa: A002  # as in `subprocess.run`
     """Run git and return its output; arguments may be bytes."""
     given = environment({"GIT_DIR": str(folder), "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org"})
     given |= {"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.org"}

@@ -64,7 +64,7 @@ def entries_by_git(folder: Path, *arguments: str) -> Iterator[TreeEntry]:
     max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(drawn=files())
-def test_any_tree_is_listed_as_git_lists_it(tmp_path_factory: pytest.TempPathFactory, drawn: dict) -> None:  # type: ignore[type-arg]
+def test_any_tree_is_listed_as_git_lists_it(tmp_path_factory: pytest.TempPathFactory, drawn: dict) -> None:  # type: ignore[type-arg]  # nested to any depth
     """Entries of one directory and of all have the order and sizes of git, and each path finds its entry."""
     folder = new_repository(tmp_path_factory.mktemp("drawn") / "1.git")
     modes = {path: mode for path, (mode, _) in drawn.items()}

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from holdfast.hosting.store import tokens
 from tests.conftest import Service
 from tests.hosting.api_clients import ServiceClients
 
@@ -113,7 +114,6 @@ def test_forms_are_read_too(clients: ServiceClients) -> None:
 
 def test_an_internal_error_is_reported_without_its_text(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """A 500 response has the id of the request, with which the log can be searched."""
-    from holdfast.hosting.store import tokens  # noqa: PLC0415
 
     def fail(*_: object) -> None:
         raise RuntimeError("the secret is mackerel")

@@ -8,7 +8,7 @@ from holdfast.hosting.schemas.times import moment, moment_or_none, seconds
 
 def test_a_time_without_a_zone_is_in_utc() -> None:
     """A naive datetime is read as UTC, and a missing time stays null."""
-    assert seconds(datetime(1970, 1, 2)) == 86400  # noqa: DTZ001
+    assert seconds(datetime(1970, 1, 2)) == 86400  # noqa: DTZ001  # a time without a zone is what is tested
     assert seconds(None) is None
     assert moment_or_none(0) is None
 

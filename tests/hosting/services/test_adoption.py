@@ -176,7 +176,7 @@ def test_the_ref_tells_whether_an_update_happened(
     old: OldDataFolder,
     update: tuple[str | None, str | None],
     at: str | None,
-    happened: bool,  # noqa: FBT001
+    happened: bool,  # noqa: FBT001  # a parameter of the test
 ) -> None:
     """A pending update was applied if its ref is at the new commit, or at a descendant of it.
 

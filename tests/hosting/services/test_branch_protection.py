@@ -145,10 +145,10 @@ def test_only_administrators_of_the_repository_manage_rules(app: App, notes: Rep
         target = target_of(app, actor, notes)
         for call in (
             lambda: branch_protection.list_all(app, actor, target),  # noqa: B023  # called in this turn
-            lambda: branch_protection.find(app, actor, target, "main"),  # noqa: B023
-            lambda: branch_protection.create(app, actor, target, "main", ProtectionEdit()),  # noqa: B023
-            lambda: branch_protection.edit(app, actor, target, "main", ProtectionEdit()),  # noqa: B023
-            lambda: branch_protection.delete(app, actor, target, "main"),  # noqa: B023
+            lambda: branch_protection.find(app, actor, target, "main"),  # noqa: B023  # called in the same iteration
+            lambda: branch_protection.create(app, actor, target, "main", ProtectionEdit()),  # noqa: B023  # called in the same iteration
+            lambda: branch_protection.edit(app, actor, target, "main", ProtectionEdit()),  # noqa: B023  # called in the same iteration
+            lambda: branch_protection.delete(app, actor, target, "main"),  # noqa: B023  # called in the same iteration
         ):
             with pytest.raises(kind):
                 call()

@@ -158,7 +158,7 @@ def test_a_token_for_public_repositories_mentions_no_private_issue(scenario: Sce
     app, ada = scenario.app, scenario.owner
     open_in(app, scenario.repository)
     boat = make_repository(app.database, ada, "boat")
-    actor = Actor(ada, token=PublicOnly())  # type: ignore[arg-type]
+    actor = Actor(ada, token=PublicOnly())  # type: ignore[arg-type]  # has the one method that is called
     assert references_of_text(app, actor, accessed(app, actor, boat), "ada/ship#1").actions == {}
     whole = Actor(ada)
     references = references_of_text(app, whole, accessed(app, whole, boat), "ada/ship#1")
@@ -230,7 +230,7 @@ def count_queries(app: App, caller: tuple[App, Actor, object], body: str) -> int
 
     event.listen(app.database.engine, "before_cursor_execute", note)
     try:
-        issues.create(*caller, IssueDraft(title="t", body=body))  # type: ignore[arg-type]
+        issues.create(*caller, IssueDraft(title="t", body=body))  # type: ignore[arg-type]  # a tuple of the three leading arguments
     finally:
         event.remove(app.database.engine, "before_cursor_execute", note)
     return len(statements)

@@ -11,7 +11,7 @@ from holdfast.hosting.schemas.times import moment
 from holdfast.hosting.services.fields import check_length, check_ref_field, check_required, due, required_text
 
 ZONES = [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
-YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}  # noqa: DTZ001
+YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}  # noqa: DTZ001  # a time without a zone is what is tested
 
 
 @given(st.datetimes(timezones=st.sampled_from(ZONES), **YEARS))

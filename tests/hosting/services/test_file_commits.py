@@ -443,7 +443,7 @@ def test_a_branch_that_cannot_be_beside_another_is_refused_at_once(
     with app.copies.locked(repository.id):
         for number, thread in enumerate(threads):
             thread.start()
-            wait_for(lambda count=number: len(results) == 0 and waiting(app, repository) >= count)  # type: ignore[misc]
+            wait_for(lambda count=number: len(results) == 0 and waiting(app, repository) >= count)  # type: ignore[misc]  # mypy does not infer a lambda with a default value
     for thread in threads:
         thread.join()
     refused = [name for name, result in results.items() if isinstance(result, RefRefused)]
@@ -591,7 +591,7 @@ def random_change(
     content = None if operation in {"rename", "delete"} else FileContent(b"%d" % number)
     mode = dice.choice([None, None, 0o100755]) if content is not None else None
     given = "" if operation in {"create", "upload"} else sha
-    return FileChange(operation=operation, path=path, from_path=source, content=content, sha=given, mode=mode)  # type: ignore[arg-type]
+    return FileChange(operation=operation, path=path, from_path=source, content=content, sha=given, mode=mode)  # type: ignore[arg-type]  # strings from a strategy, which are valid
 
 
 def folders_of(files: dict[str, tuple[int, bytes]]) -> set[str]:
@@ -624,7 +624,7 @@ def model_apply(
         files[change.path] = files.pop(change.from_path)
         return True
     previous_mode = files.get(change.path, (0o100644, b""))[0] if change.operation != "create" else 0o100644
-    content = change.content._source  # type: ignore[union-attr]
+    content = change.content._source  # type: ignore[union-attr]  # a change that has content
     files[change.path] = (change.mode or previous_mode, content)  # type: ignore[assignment]  # a changed file has content
     return True
 

@@ -75,7 +75,7 @@ def test_a_form_has_fields() -> None:
     assert (found.content, found.ref) == ("", "")
     both = ["form", "content"]
     assert found.body[0] == IssueFormField("markdown", "", {"value": "Thanks"}, {}, ["form"])
-    assert found.body[1] == IssueFormField("input", "version", {"label": "Version"}, {"required": True}, both)  # type: ignore[arg-type]
+    assert found.body[1] == IssueFormField("input", "version", {"label": "Version"}, {"required": True}, both)  # type: ignore[arg-type]  # lists equal the tuples that are parsed
     assert found.body[2].visible == ["form"]
     assert found.body[2].attributes["options"] == ["Linux", 3]
     assert found.body[3].attributes["options"] == [{"label": "Searched", "required": True}]

@@ -136,7 +136,7 @@ def test_a_comment_knows_its_issue_by_the_end_of_an_address() -> None:
 def test_empty_times_and_states_are_none() -> None:
     """The year 1 is the zero time of Go and counts as no time; an asset without a state is complete."""
     assert seconds_of(None) == seconds_of(datetime(1, 1, 1, tzinfo=UTC)) == 0
-    assert seconds_of(datetime(1970, 1, 2, tzinfo=UTC)) == seconds_of(datetime(1970, 1, 2)) == 86_400  # noqa: DTZ001
+    assert seconds_of(datetime(1970, 1, 2, tzinfo=UTC)) == seconds_of(datetime(1970, 1, 2)) == 86_400  # noqa: DTZ001  # a time without a zone is what is tested
     assert [SourceAsset(name="a", state=state).is_whole for state in ("", "uploaded", "new")] == [
         True,
         True,

@@ -108,7 +108,7 @@ class Bucket:
             size, when = len(self.objects[key]), stamp(self.written.get(key, time.time()))
             add(root, "Contents", Key=key, Size=str(size), LastModified=when, ETag='"e"')
         return page_of(
-            root, len(results) > self.page, NextContinuationToken=results[: self.page][-1] if results else ""
+            root, more=len(results) > self.page, NextContinuationToken=results[: self.page][-1] if results else ""
         )
 
     def listed_uploads(self, prefix: str, after: str) -> Response:
@@ -120,7 +120,7 @@ class Bucket:
             add(root, "Upload", Key=self.begun[name][0], UploadId=name, Initiated=stamp(self.begun[name][1]))
         last = results[: self.page][-1] if results else ""
         marks = {"NextKeyMarker": "x", "NextUploadIdMarker": last} if self.has_marks else {}
-        return page_of(root, len(results) > self.page, **marks)
+        return page_of(root, more=len(results) > self.page, **marks)
 
     def content(self, key: str, wanted: str | None) -> Response:
         """Return an object or the requested range of it."""
@@ -154,7 +154,7 @@ def add(root: ET.Element, name: str, **values: str) -> None:
         ET.SubElement(one, key).text = value
 
 
-def page_of(root: ET.Element, more: bool, **marks: str) -> Response:  # noqa: FBT001
+def page_of(root: ET.Element, *, more: bool, **marks: str) -> Response:
     """Return a page of a list; the continuation markers are only in a truncated one."""
     ET.SubElement(root, "IsTruncated").text = "true" if more else "false"
     for key, value in marks.items() if more else ():

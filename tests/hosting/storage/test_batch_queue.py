@@ -58,7 +58,7 @@ def test_more_requests_than_a_batch_holds_take_several() -> None:
     started.wait(10)
     for number, thread in enumerate(threads[1:], 1):
         thread.start()
-        wait_for(lambda number=number: len(queue._waiters[1].queue) == number)  # type: ignore[misc]
+        wait_for(lambda number=number: len(queue._waiters[1].queue) == number)  # type: ignore[misc]  # mypy does not infer a lambda with a default value
     go.set()
     for thread in threads:
         thread.join(20)
@@ -106,7 +106,7 @@ def test_an_error_of_an_entry_is_its_own_and_an_error_of_a_batch_is_shared() -> 
     failed = "OSError('all')"
     assert outcomes == {0: 0, 1: 10, 2: "ValueError('no')", 3: failed, 4: failed}
     with pytest.raises(RuntimeError, match="not processed"):
-        queue.submit(1, 1, lambda batch: None)  # noqa: ARG005
+        queue.submit(1, 1, lambda batch: None)  # noqa: ARG005  # the signature of a batch function
 
 
 def test_a_crash_ends_the_thread_that_processes_a_batch() -> None:

@@ -236,7 +236,7 @@ def test_a_commit_during_garbage_collection_postpones_it(ship: LogRepository, tm
 
     def record(*arguments: object) -> bool:
         ship.set(RefUpdate("refs/heads/back", ZERO, lost))
-        return real(*arguments)  # type: ignore[arg-type]
+        return real(*arguments)  # type: ignore[arg-type]  # passes on what it was called with
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compactor, "_record", record)

@@ -21,8 +21,8 @@ def test_two_administrators_cannot_demote_each_other_at_once(database: Database)
         (other,) = make_people(database, f"other{round_}")
         other = account_administration.change_user(database, other, is_admin=True)
         failed = run_concurrently(
-            lambda admin=admin: account_administration.change_user(database, admin, is_admin=False),  # type: ignore[misc]
-            lambda other=other: account_administration.change_user(database, other, may_not_log_in=True),  # type: ignore[misc]
+            lambda admin=admin: account_administration.change_user(database, admin, is_admin=False),  # type: ignore[misc]  # mypy does not infer a lambda with a default value
+            lambda other=other: account_administration.change_user(database, other, may_not_log_in=True),  # type: ignore[misc]  # mypy does not infer a lambda with a default value
         )
         assert sorted(type(error).__name__ for error in failed) == ["LastAdmin", "NoneType"]
         if failed[0] is None:

@@ -136,7 +136,7 @@ def test_an_event_without_repository_reaches_the_owner(database: Database, ada: 
         ("refs/heads/main", "refs/heads/main", True),
     ],
 )
-def test_a_filter_is_for_branches_or_whole_refs(branch_filter: str, ref: str, expected: bool) -> None:  # noqa: FBT001
+def test_a_filter_is_for_branches_or_whole_refs(branch_filter: str, ref: str, expected: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """A filter matches branch names or full refs; a star also matches slashes, and tags need the full ref."""
     assert matches_branch_filter(branch_filter, ref) is expected
 

@@ -75,8 +75,8 @@ def test_of_the_last_two_owners_who_leave_at_once_one_stays(database: Database) 
         owners = owners_of(database, guild)
         members.join_team(database, guild.id, owners.id, bob)
         failed = run_concurrently(
-            lambda guild=guild, ada=ada: members.leave_organization(database, guild, ada),  # type: ignore[misc]
-            lambda guild=guild, owners=owners, bob=bob: members.leave_team(database, guild.id, owners.id, bob),  # type: ignore[misc]
+            lambda guild=guild, ada=ada: members.leave_organization(database, guild, ada),  # type: ignore[misc]  # mypy does not infer a lambda with a default value
+            lambda guild=guild, owners=owners, bob=bob: members.leave_team(database, guild.id, owners.id, bob),  # type: ignore[misc]  # mypy does not infer a lambda with a default value
         )
         assert sorted(type(error).__name__ for error in failed) == ["LastOwner", "NoneType"]
         assert members.members_of(database, guild, publicly=False, skip=0, limit=9)[1] == 1

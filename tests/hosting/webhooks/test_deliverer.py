@@ -63,7 +63,7 @@ def test_a_new_event_is_sent_soon(outbox: Outbox, receiver: Receiver) -> None:
     with sending(outbox.host):
         for count in range(1, 4):
             outbox.record_events([hook])
-            wait_for(lambda count=count: len(receiver.seen) == count)  # type: ignore[misc]
+            wait_for(lambda count=count: len(receiver.seen) == count)  # type: ignore[misc]  # mypy does not infer a lambda with a default value
 
 
 def test_a_receiver_that_was_down_gets_its_deliveries_later(outbox: Outbox) -> None:

@@ -20,7 +20,7 @@ def held(**columns: str) -> LeasedHook:
     values: dict[str, object] = dict.fromkeys(Hook.__dataclass_fields__, "")
     values |= {"id": 5, "type": "gitea", "url": "https://a:b@x.org/h", "content_type": "json"}
     values |= {"secret": "sealed s", "authorization": "sealed Bearer t", **columns}
-    return LeasedHook(Hook(**values), "organization")  # type: ignore[arg-type]
+    return LeasedHook(Hook(**values), "organization")  # type: ignore[arg-type]  # fields of several types
 
 
 def composed(**columns: str) -> WebhookRequest | None:

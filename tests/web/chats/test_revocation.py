@@ -57,7 +57,7 @@ def conversation(clients: ServiceClients, **more: object) -> CacheEntry:
     blob = clients.admin.get(FILE).json()["sha"]
     public = not repository.is_private
     origin = FileOrigin(repository.id, repository.owner.id, public, "branch", "main", b"phone.backup", blob)
-    record = CacheEntry("x", origin, **more)  # type: ignore[arg-type]
+    record = CacheEntry("x", origin, **more)  # type: ignore[arg-type]  # fields of several types
     folder = cache_of(clients.service.settings).folder / "1234"
     folder.mkdir(parents=True)
     (folder / "chats.db").touch()

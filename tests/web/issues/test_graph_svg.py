@@ -25,7 +25,7 @@ def node(key: int, depth: int = 0, **fields: object) -> DependencyNode:
         "is_pull": False,
         "html_url": "",
     }
-    return DependencyNode(key=key, depth=depth, **(facts | fields))  # type: ignore[arg-type]
+    return DependencyNode(key=key, depth=depth, **(facts | fields))  # type: ignore[arg-type]  # fields of several types
 
 
 def graph(nodes: list[DependencyNode], *edges: tuple[int, int]) -> DependencyGraph:

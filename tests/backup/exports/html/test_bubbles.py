@@ -307,7 +307,7 @@ def test_every_kind_of_message_of_a_history_can_be_shown(opened: Archive) -> Non
     st.sampled_from([None, "read", "failed", '"><b>']),
     st.booleans(),
 )
-def test_a_text_alone_looks_as_any_message(text: str, direction: str, status: str | None, follows: bool) -> None:  # noqa: FBT001
+def test_a_text_alone_looks_as_any_message(text: str, direction: str, status: str | None, follows: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """The shortcut for messages of text only gives the same HTML as a whole message."""
     sample = message(text, author=text, direction=direction, status=status)
     day = sample.sent_ms // 86_400_000
