@@ -14,6 +14,7 @@ from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.exports.dispatcher import export_archive, export_zip
 from holdfast.backup.exports.folder import PREFIX
+from holdfast.backup.exports.html import search_index
 from holdfast.backup.exports.zip_file import ZipTarget
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
@@ -49,10 +50,10 @@ def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "chats.db"
 
 
-def zipped(archive: Archive, form: Literal["html", "json"], *, search: bool = True) -> zipfile.ZipFile:
+def zipped(archive: Archive, form: Literal["html", "json"], *, in_memory: bool = False) -> zipfile.ZipFile:
     """Export to a stream, and open it as a ZIP archive."""
     stream = Stream()
-    summary = export_zip(archive, stream, form, search=search)  # type: ignore[arg-type]  # a raw stream is enough
+    summary = export_zip(archive, stream, form, in_memory=in_memory)  # type: ignore[arg-type]  # a raw stream is enough
     archive_zip = zipfile.ZipFile(io.BytesIO(stream.content))
     assert archive_zip.testzip() is None
     assert summary.written == len(archive_zip.namelist()) == len(set(archive_zip.namelist()))
@@ -80,12 +81,17 @@ def test_an_archive_has_the_files_of_the_folder(
         ]
 
 
-def test_pages_without_a_search_have_none(archive_file: Path) -> None:
-    """A ZIP archive without search has no search page."""
+def test_a_search_index_is_the_same_without_temporary_files(
+    archive_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index of several runs that are sorted in memory has the bytes of one that is sorted in files."""
+    monkeypatch.setattr(search_index, "MAX_POSTINGS", 100)
     with archives.open(archive_file) as archive:
-        zip_file = zipped(archive, "html", search=False)
-    assert "search.html" not in zip_file.namelist()
-    assert "index.html" in zip_file.namelist()
+        files, memory = zipped(archive, "html"), zipped(archive, "html", in_memory=True)
+    assert "search.html" in memory.namelist()
+    assert [(info.filename, info.CRC) for info in memory.infolist()] == [
+        (info.filename, info.CRC) for info in files.infolist()
+    ]
 
 
 def test_a_file_is_written_once(tmp_path: Path) -> None:

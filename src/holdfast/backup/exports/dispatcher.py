@@ -146,17 +146,17 @@ def check_form(form: Form, *, single_file: bool) -> None:
 
 
 def export_zip(
-    archive: Archive, stream: BinaryIO, form: Literal["html", "json"], *, search: bool = True
+    archive: Archive, stream: BinaryIO, form: Literal["html", "json"], *, in_memory: bool = False
 ) -> ExportSummary:
     """Export an archive with its media as a ZIP archive to a stream, in one process.
 
-    Without `search`, which applies to HTML, no temporary files are written.
+    With `in_memory` no temporary files are written, which the search index of HTML otherwise is sorted in.
     """
     choice = ChatSelection()
     with read_transaction(archive), ZipTarget(stream) as target:
         if form == "json":
             return write_json(archive, target, choice)
-        return write_html(archive, target, choice, media=True, search=search, parallel=False)
+        return write_html(archive, target, choice, media=True, search=True, parallel=False, in_memory=in_memory)
 
 
 @contextmanager

@@ -38,9 +38,9 @@ def export_conversation(task: ExportTask, stream: BinaryIO) -> None:
     """Write a conversation to a stream; nothing of an encrypted one is written to disk."""
     source = Path(task.source)
     if task.key:
-        # No search index: sorting it would need temporary files. An encrypted entry has no attachments beside it.
+        # An encrypted entry has no attachments beside it.
         connection = open_sealed(source, task.key)
-        export_zip(Archive(source.with_name(READY), connection), stream, task.form, search=False)
+        export_zip(Archive(source.with_name(READY), connection), stream, task.form, in_memory=True)
         connection.close()
         return
     with archives.open(source) as archive:

@@ -56,13 +56,13 @@ PAGES = st.lists(st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled
 
 
 @settings(max_examples=40)
-@given(PAGES, st.sampled_from([1, 7, 1_000_000]), st.sampled_from([1, 64 << 10]))
-def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int) -> None:
+@given(PAGES, st.sampled_from([1, 7, 1_000_000]), st.sampled_from([1, 64 << 10]), st.booleans())
+def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int, in_memory: bool) -> None:  # noqa: FBT001  # of hypothesis
     """With any limit of memory and file size, each word has its pages, and words are in UTF-16 order."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_index, "MAX_POSTINGS", most)
         patch.setattr(search_index, "SHARD_SIZE", shard)
-        index = WordIndex()
+        index = WordIndex(in_memory=in_memory)
         for number, text in enumerate(pages):
             index.add(number, [text])
         postings = read(index)

@@ -43,15 +43,17 @@ def write_html(
     zone: tzinfo = UTC,
     stamp: str = "",
     parallel: bool = True,
+    in_memory: bool = False,
 ) -> ExportSummary:
     """Export to HTML; `zone` is the time zone of times.
 
-    With `parallel` a large export is rendered by several processes.
+    With `parallel` a large export is rendered by several processes. With `in_memory` the search index is sorted
+    without temporary files.
     """
     with open_target(target, "html", stamp, account_digests(archive)) as folder:
         if (finish_unchanged := folder.finish_unchanged()) is not None:
             return finish_unchanged
-        clock, index = TimeFormatter(zone), WordIndex() if search else None
+        clock, index = TimeFormatter(zone), WordIndex(in_memory=in_memory) if search else None
         sources = PageSources(archive, clock, media=media, search=search)
         files_of = MediaFiles(archive, folder) if media else None
         try:

@@ -6,6 +6,7 @@ Words are folded the same way here and in `search.js`.
 """
 
 import heapq
+import io
 import re
 import tempfile
 import unicodedata
@@ -23,7 +24,7 @@ __all__ = ["SearchableMessage", "WordIndex", "fold", "page_script", "page_texts"
 
 # Words are indexed by this many characters; longer ones are compared in the texts.
 MAX_WORD: Final = 32
-# Maximum number of postings in memory; more are written to sorted temporary files.
+# Maximum number of postings in one run; more are written to sorted temporary files.
 MAX_POSTINGS: Final = 1_000_000
 # Maximum size of a shard in characters.
 SHARD_SIZE: Final = 64 << 10
@@ -94,9 +95,14 @@ def utf16_key(word: str) -> bytes:
 
 
 class WordIndex:
-    """Builds the inverted index in bounded memory, with an external merge sort."""
+    """Builds the inverted index in bounded memory, with an external merge sort.
 
-    def __init__(self) -> None:
+    With `in_memory` no temporary files are written: the sorted runs stay in memory, encoded as they would be in a
+    file, which takes about as much memory as the texts.
+    """
+
+    def __init__(self, *, in_memory: bool = False) -> None:
+        self.in_memory = in_memory
         self.pages: defaultdict[str, list[int]] = defaultdict(list)
         self.count = 0
         self.runs: list[IO[str]] = []
@@ -116,9 +122,11 @@ class WordIndex:
             self.spill()
 
     def spill(self) -> None:
-        """Write the postings in memory to a sorted temporary file."""
-        run = self.stack.enter_context(
-            tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  # closed with the index
+        """Write the postings in memory to a sorted run, a temporary file unless `in_memory`."""
+        run: IO[str] = self.stack.enter_context(
+            io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+            if self.in_memory
+            else tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  # closed with the index
         )
         run.writelines(
             f"{word} {' '.join(map(str, self.pages[word]))}\n" for word in sorted(self.pages, key=utf16_key)
