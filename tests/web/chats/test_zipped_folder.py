@@ -28,8 +28,24 @@ def test_files_are_read_from_any_position(method: int) -> None:
         assert other.read() == b"small"
         main.seek(5)
         assert main.read() == NOISE[5:]
+        assert main.seek(-3, os.SEEK_CUR) == len(NOISE) - 3
+        assert main.read() == NOISE[-3:]
+        assert main.read() == b""
     with opened["folder/main"]() as again:
         assert again.read() == NOISE
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_the_size_of_a_file_is_known_without_reading_it(method: int) -> None:
+    """Only reading moves the position in the ZIP archive; large files are read once less."""
+    source = io.BytesIO(zip_archive({"folder/main": NOISE}, method))
+    with zipped_files(source)["folder/main"]() as main:
+        before = source.tell()
+        assert main.seek(0, os.SEEK_END) == len(NOISE)
+        assert main.seek(0) == 0
+        assert source.tell() == before
+        assert main.read(10) == NOISE[:10]
+        assert source.tell() > before
 
 
 @pytest.mark.parametrize(

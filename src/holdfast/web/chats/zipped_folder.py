@@ -46,11 +46,16 @@ class ListReader:
 
 
 class ZippedFile(io.RawIOBase):
-    """A file of a ZIP archive that can be read from any position; a damaged one raises `AttachmentDamaged`."""
+    """A file of a ZIP archive that can be read from any position; a damaged one raises `AttachmentDamaged`.
+
+    `zipfile` reads up to a position to seek there, so the source is positioned only when it is read: finding out
+    the size reads nothing.
+    """
 
     def __init__(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
         super().__init__()
         self._entry = entry
+        self._position = 0
         try:
             self._source = archive.open(entry)
         except ZIP_ERRORS as error:
@@ -69,23 +74,25 @@ class ZippedFile(io.RawIOBase):
 
     def tell(self) -> int:
         """Return the position."""
-        return self._source.tell()
+        return self._position
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Change the position; a compressed file is read up to there."""
-        try:
-            return self._source.seek(offset, whence)
-        except ZIP_ERRORS as error:
-            raise self._damaged() from error
+        """Change the position, at most to the end."""
+        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._entry.file_size}[whence]
+        self._position = min(max(0, origin + offset), self._entry.file_size)
+        return self._position
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         """Read from the position."""
         view = memoryview(buffer).cast("B")
         try:
+            if self._source.tell() != self._position:
+                self._source.seek(self._position)
             piece = self._source.read(len(view))
         except ZIP_ERRORS as error:
             raise self._damaged() from error
         view[: len(piece)] = piece
+        self._position += len(piece)
         return len(piece)
 
     def close(self) -> None:
