@@ -79,8 +79,8 @@ def test_files_that_are_not_on_the_disk_are_decrypted_too(phone: OpenArchive, ar
         def has(self, media_name: str) -> bool:
             return media_name == name
 
-        def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
-            del attachment
+        def open_encrypted(self, media_name: str) -> BinaryIO:
+            assert media_name == name
 
             class Counted(io.BytesIO):
                 def read(self, size: int | None = -1, /) -> bytes:

@@ -51,12 +51,12 @@ class FolderMedia:
     @contextmanager
     def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
         """Decrypt one attachment while it is read."""
-        with self.open_encrypted(attachment) as source:
+        with self.open_encrypted(attachment.name) as source:
             yield decrypt_attachment(source, attachment)
 
     def check(self, attachment: AttachmentKey) -> None:
         """Check that the file exists and has at least the required size."""
-        with self.open_encrypted(attachment) as source:
+        with self.open_encrypted(attachment.name) as source:
             length = source.seek(0, 2)
         if length < min(file_size(attachment.size), attachment.size + 48):
             raise AttachmentTruncated(
@@ -67,12 +67,12 @@ class FolderMedia:
         """Return True: a phone writes every attachment it has."""
         return True
 
-    def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
-        """Open the encrypted file of one attachment."""
+    def open_encrypted(self, name: str) -> BinaryIO:
+        """Open the encrypted file of one attachment, by the name of the file."""
         try:
-            return open_contained(self.root, content_path(self.store, attachment.name))
+            return open_contained(self.root, content_path(self.store, name))
         except FileNotFoundError:
-            raise AttachmentMissing(f"attachment {attachment.name} is not in the content store") from None
+            raise AttachmentMissing(f"attachment {name} is not in the content store") from None
         except UnreadableBackup as error:
             raise AttachmentError(str(error)) from None
 

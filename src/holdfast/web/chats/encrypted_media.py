@@ -31,8 +31,8 @@ class EncryptedFiles(Protocol):
     def has(self, media_name: str) -> bool:
         """Return whether there is a file of that name."""
 
-    def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
-        """Open the file of an attachment; AttachmentError if it is missing."""
+    def open_encrypted(self, media_name: str) -> BinaryIO:
+        """Open the file of that name; AttachmentError if it is missing."""
 
 
 class FolderFiles:
@@ -54,21 +54,21 @@ class EncryptedMedia:
     """The content store of a phone folder.
 
     The MAC of the whole file is checked before the first byte is decrypted. The result is cached until the file
-    changes, so that a video player's range requests do not each wait for it.
+    changes, so that a video player's range requests do not each wait for it. `files` are the encrypted files.
     """
 
     def __init__(self, files: EncryptedFiles) -> None:
-        self._files = files
+        self.files = files
         self._lock = threading.Lock()
         self._authenticated: OrderedDict[str, FileState] = OrderedDict()
 
     def has(self, media_name: str) -> bool:
         """Return whether there is a file of that name."""
-        return self._files.has(media_name)
+        return self.files.has(media_name)
 
     def authenticate(self, attachment: AttachmentKey) -> None:
         """Check the MAC of a file, unless it was checked before; AttachmentError if it is missing or damaged."""
-        with self._files.open_encrypted(attachment) as source:
+        with self.files.open_encrypted(attachment.name) as source:
             self._authenticate(source, attachment)
 
     def _authenticate(self, source: BinaryIO, attachment: AttachmentKey) -> None:
@@ -85,7 +85,7 @@ class EncryptedMedia:
 
     def read(self, attachment: AttachmentKey, start: int, stop: int) -> Iterator[bytes]:
         """Yield a range of the decrypted content of a file."""
-        with self._files.open_encrypted(attachment) as source:
+        with self.files.open_encrypted(attachment.name) as source:
             self._authenticate(source, attachment)
             span = Span(0, source.seek(0, os.SEEK_END))
             if attachment.size > span.ciphertext_size:

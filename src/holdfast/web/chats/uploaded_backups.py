@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.container.folder import MAIN, MANIFEST, METADATA, STORE
 from holdfast.backup.container.takeout import LINES
 from holdfast.backup.errors import AttachmentMissing, BackupError
@@ -146,11 +145,11 @@ class StoredAttachments:
         """Return whether there is a file of that name."""
         return media_name in self._files
 
-    def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
-        """Open the encrypted file of an attachment."""
-        open_file = self._files.get(attachment.name)
+    def open_encrypted(self, media_name: str) -> BinaryIO:
+        """Open the encrypted file of that name."""
+        open_file = self._files.get(media_name)
         if open_file is None:
-            raise AttachmentMissing(f"attachment {attachment.name} is not in the content store")
+            raise AttachmentMissing(f"attachment {media_name} is not in the content store")
         return open_file()
 
 
