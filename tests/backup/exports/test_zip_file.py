@@ -15,7 +15,7 @@ from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.exports.dispatcher import export_archive, export_zip
 from holdfast.backup.exports.folder import PREFIX
 from holdfast.backup.exports.html import search_index
-from holdfast.backup.exports.zip_file import ZipTarget
+from holdfast.backup.exports.zip_file import PROBLEMS, ZipTarget
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.streams import KEYS
@@ -124,6 +124,18 @@ def test_a_file_is_written_once(tmp_path: Path) -> None:
         "a/c.txt": b"two",
         "media/p": b"picture",
     }
+
+
+def test_problems_are_listed_in_a_file(archive_file: Path) -> None:
+    """Those that occur during the export are in a file; without any there is no such file."""
+    problems: list[str] = []
+    with archives.open(archive_file) as archive:
+        assert PROBLEMS not in zipped(archive, "json").namelist()
+        stream = Stream()
+        with ZipTarget(stream, problems) as target:  # type: ignore[arg-type]  # as above
+            problems += ["one is missing", "two is damaged"]
+            target.finish()
+    assert zipfile.ZipFile(io.BytesIO(stream.content)).read(PROBLEMS) == b"one is missing\ntwo is damaged\n"
 
 
 def test_what_was_not_finished_is_no_archive() -> None:

@@ -13,9 +13,12 @@ import msgspec
 import pytest
 
 from holdfast.backup.conversion import OutputFormat
+from holdfast.backup.errors import UnreadableBackup
+from holdfast.backup.exports.zip_file import PROBLEMS
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats import cache as module
+from holdfast.web.chats import export_process
 from holdfast.web.chats.cache import ConversationCache, cache_of
 from holdfast.web.chats.cache_entries import (
     CacheEntry,
@@ -30,7 +33,8 @@ from holdfast.web.chats.cache_entries import (
     State,
     UploadOrigin,
 )
-from holdfast.web.chats.encrypted_media import media_of
+from holdfast.web.chats.encrypted_media import EncryptedMedia, media_of
+from holdfast.web.chats.export_process import ExportFailed
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, ImportQueueFull, ImportRateLimited
 from holdfast.web.chats.import_worker import ImportLimits, write_atomically
@@ -40,6 +44,7 @@ from tests.backup.archives.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEY_FILE, KEYS
 from tests.conftest import wait_for
+from tests.web.chats.encrypted_conversations import unzipped, write_folder
 
 SECRET = Secret("s" * 43)
 OTHER = Secret("o" * 43)
@@ -190,6 +195,48 @@ def test_a_conversation_that_is_ready_is_exported(
     third = cache.begin_export(plain, VIEWER, "html")
     assert third is not None
     third.close()
+
+
+def test_the_export_of_an_encrypted_conversation_ends_with_its_entry(
+    cache: ConversationCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends when the entry is deleted or no longer current, and an entry that is exported counts as used."""
+    monkeypatch.setattr(export_process, "CHECK_INTERVAL_S", 0)
+    folder = tmp_path / "phone"
+    write_folder(folder)
+    source = ConversationSource("phone", "phone", FileKind.SEALED, path=folder, media=lambda: media_of(folder))
+    cache.begin(source, VIEWER, SECRET, Secret(KEY_FILE))
+    assert isinstance(settled(cache, source, SECRET), ImportReady)
+    ((entry, record),) = cache._entries()
+    os.utime(entry, (1, 1))
+    whole = cache.begin_export(source, VIEWER, "json", SECRET, is_current=lambda checked: checked == record)
+    assert whole is not None
+    names = unzipped(b"".join(whole))
+    assert any(name.startswith("media/") for name in names)
+    assert PROBLEMS not in names
+    assert entry.stat().st_mtime > 1
+    with pytest.raises(ExportFailed):
+        cache.begin_export(source, VIEWER, "json", SECRET, is_current=lambda checked: checked != record)
+    forgotten = cache.begin_export(source, VIEWER, "json", SECRET)
+    assert forgotten is not None
+    cache.forget(source, VIEWER, SECRET)
+    with pytest.raises(ExportFailed):
+        list(forgotten)
+
+
+def test_an_export_whose_attachments_cannot_be_opened_fails(
+    cache: ConversationCache, sealed: ConversationSource
+) -> None:
+    """It fails before the response starts, and takes no slot."""
+
+    def unreadable() -> EncryptedMedia:
+        raise UnreadableBackup("the list of files of this ZIP archive cannot be read")
+
+    cache.begin(sealed, VIEWER, SECRET, Secret(KEY_FILE))
+    assert isinstance(settled(cache, sealed, SECRET), ImportReady)
+    for _ in range(3):
+        with pytest.raises(ExportFailed):
+            cache.begin_export(dataclasses.replace(sealed, media=unreadable), VIEWER, "json", SECRET)
 
 
 def test_an_encrypted_backup_is_opened_for_one_browser_only(tmp_path: Path, sealed: ConversationSource) -> None:

@@ -1,26 +1,47 @@
 """The chat backups of users: reading, sharing, renaming, exporting and deleting them."""
 
 import io
+import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
+from sqlalchemy import select
 
+from holdfast.backup.container.attachments import content_path
 from holdfast.backup.conversion import OutputFormat
+from holdfast.backup.exports.zip_file import PROBLEMS
+from holdfast.hosting.services.chat_backups import object_key
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store.tables import chat_backup_files, chat_backup_parts
 from holdfast.secret import Secret
+from holdfast.web.chats import export_process
+from holdfast.web.chats.attachment_channel import AttachmentServer
+from holdfast.web.chats.export_worker import ExportForm
+from holdfast.web.chats.import_limits import ImportQueueFull, acquire_slot
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import Service, wait_for
+from tests.web.chats.encrypted_conversations import (
+    damage,
+    exported_locally,
+    import_folder,
+    picture_names,
+    unzipped,
+    write_folder,
+)
 from tests.web.chats.page_helpers import EMPTY_FORM, check_first_picture
 from tests.web.chats.upload_helpers import begin, files_below, log_in, upload_all, zip_archive
 
 LIST = "/-/conversations"
+FORMS: tuple[ExportForm, ...] = get_args(ExportForm)
 
 
 @pytest.fixture
@@ -194,9 +215,169 @@ def test_readers_export_what_they_can_read(people: dict[str, httpx.Client], plai
     assert ada.get(f"{sealed}/-export").headers["location"] == f"{sealed}/"
     ada.post(f"{sealed}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
     imported(ada, sealed)
-    assert "without the attachments" in ada.get(f"{sealed}/-export").text
+    assert "missing-attachments.txt" in ada.get(f"{sealed}/-export").text
     sent = ada.post(f"{sealed}/-export", data={"form": "json"})
-    assert "export.json" in zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
+    names = zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
+    assert "export.json" in names
+    # A single file has no attachments beside it, so none is missing.
+    assert not [name for name in names if name.startswith("media/") or name == PROBLEMS]
+
+
+def give_key(client: httpx.Client, address: str) -> None:
+    """Import an encrypted backup with its key."""
+    client.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+    assert "Forget key" in imported(client, address)
+
+
+def upload_folder(client: httpx.Client, files: dict[str, bytes], method: int | None) -> str:
+    """Upload a folder as it is, or as a ZIP archive that is compressed with a method."""
+    if method is None:
+        return upload_all(client, "SignalBackups", files, is_folder=True)
+    return upload_all(client, "SignalBackups", {"SignalBackups.zip": zip_archive(files, method)})
+
+
+@pytest.mark.parametrize("method", [None, zipfile.ZIP_DEFLATED])
+def test_the_attachments_of_an_encrypted_folder_are_exported(
+    service: Service, people: dict[str, httpx.Client], tmp_path: Path, method: int | None
+) -> None:
+    """Each reader with the key gets the export of the folder itself, and nothing of it is stored decrypted."""
+    ada, bob, eve, admin = people.values()
+    phone = tmp_path / "SignalBackups"
+    write_folder(phone)
+    address = upload_folder(ada, files_below(phone), method)
+    ada.post(f"{address}/-share", data={"user": "bob"})
+    give_key(ada, address)
+    assert bob.post(f"{address}/-export", data={"form": "html"}).headers["location"] == f"{address}/"
+    give_key(bob, address)
+    data = service.settings.data
+    before = {path for path in data.rglob("*") if path.is_file()}
+    exports: list[tuple[ExportForm, httpx.Client]] = [("html", ada), ("json", ada), ("json", bob)]
+    for form, client in exports:
+        sent = client.post(f"{address}/-export", data={"form": form})
+        assert sent.status_code == 200
+        expected, problems = exported_locally(phone, tmp_path / f"{form} {client is ada}", form)
+        assert sum(name.startswith("media/") for name in expected) > 5
+        assert not problems
+        assert unzipped(sent.content) == expected
+    written = {path for path in data.rglob("*") if path.is_file()} - before
+    assert {path.name.rstrip("01") for path in written if "chats" in path.parts} <= {"exporting"}
+    for client in (eve, admin):
+        assert client.post(f"{address}/-export", data={"form": "json"}).status_code == 404
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_an_export_goes_on_without_damaged_and_missing_attachments(
+    service: Service, people: dict[str, httpx.Client], tmp_path: Path, *, zipped: bool
+) -> None:
+    """They are listed in a file of the ZIP archive, in the words of the command; the others are exported."""
+    ada = people["ada"]
+    phone = tmp_path / "SignalBackups"
+    write_folder(phone)
+    names = picture_names(import_folder(phone))
+    damage(content_path(phone / "files", names[0]))
+    content_path(phone / "files", names[1]).unlink()
+    files = files_below(phone)
+    if zipped:
+        content = bytearray(zip_archive(files))
+        lost = files[f"SignalBackups/files/{names[2][:2]}/{names[2]}"]
+        content[content.index(lost) + 20] ^= 1
+        address = upload_all(ada, "SignalBackups", {"SignalBackups.zip": bytes(content)})
+        listed = [f"attachment {names[2]} cannot be read: its file is damaged"]
+    else:
+        address = upload_all(ada, "SignalBackups", files, is_folder=True)
+        with service.database.read() as connection:
+            ((part,),) = connection.execute(
+                select(chat_backup_parts.c.uuid)
+                .join(chat_backup_files, chat_backup_files.c.id == chat_backup_parts.c.file_id)
+                .where(chat_backup_files.c.path == f"SignalBackups/files/{names[2][:2]}/{names[2]}")
+            ).fetchall()
+        (service.settings.data / object_key(part)).unlink()
+        listed = [f"attachment {names[2]} is not in the content store"]
+    listed += [
+        f"attachment {names[0]} is damaged: its MAC does not match",
+        f"attachment {names[1]} is not in the content store",
+    ]
+    give_key(ada, address)
+    content_path(phone / "files", names[2]).unlink()
+    for form in FORMS:
+        sent = ada.post(f"{address}/-export", data={"form": form})
+        assert sent.status_code == 200
+        result = unzipped(sent.content)
+        assert sorted(result.pop(PROBLEMS).decode().splitlines()) == sorted(listed)
+        assert set(result) == set(exported_locally(phone, tmp_path / form, form)[0])
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Slow down the responses to requests for attachments, and return a list of them."""
+    responses: list[bool] = []
+    respond = AttachmentServer.respond
+
+    def respond_slowly(server: AttachmentServer) -> bool:
+        time.sleep(0.2)
+        responses.append(respond(server))
+        return responses[-1]
+
+    monkeypatch.setattr(AttachmentServer, "respond", respond_slowly)
+    monkeypatch.setattr(export_process, "CHECK_INTERVAL_S", 0)
+    return responses
+
+
+def wait_for_slots(service: Service) -> None:
+    """Wait until no export is running."""
+    (folder,) = (service.settings.data / "cache" / "chats").iterdir()
+
+    def are_free() -> bool:
+        with ExitStack() as stack:
+            try:
+                for _ in range(2):
+                    stack.enter_context(acquire_slot(folder, 2, "exporting"))
+            except ImportQueueFull:
+                return False
+        return True
+
+    wait_for(are_free)
+
+
+def test_an_export_ends_when_the_client_disconnects(
+    service: Service, people: dict[str, httpx.Client], tmp_path: Path, served: list[bool]
+) -> None:
+    """The process ends and its slot is free, long before all attachments are read."""
+    ada = people["ada"]
+    phone = tmp_path / "SignalBackups"
+    write_folder(phone)
+    address = upload_all(ada, "SignalBackups", files_below(phone), is_folder=True)
+    give_key(ada, address)
+    with ada.stream("POST", f"{address}/-export", data={"form": "json"}) as response:
+        assert response.status_code == 200
+    wait_for_slots(service)
+    assert len(served) < 5
+
+
+@pytest.mark.parametrize("revoked", ["-forget", "-unshare"])
+def test_an_export_ends_when_its_reader_loses_access(
+    service: Service, people: dict[str, httpx.Client], tmp_path: Path, served: list[bool], revoked: str
+) -> None:
+    """After the key was forgotten, or the backup is no longer shared, the download is aborted."""
+    ada, bob = people["ada"], people["bob"]
+    phone = tmp_path / "SignalBackups"
+    write_folder(phone)
+    address = upload_all(ada, "SignalBackups", files_below(phone), is_folder=True)
+    ada.post(f"{address}/-share", data={"user": "bob"})
+    give_key(bob, address)
+    content = b""
+    with (
+        bob.stream("POST", f"{address}/-export", data={"form": "json"}) as response,
+        pytest.raises(httpx.RemoteProtocolError),
+    ):
+        assert response.status_code == 200
+        client, form = (bob, None) if revoked == "-forget" else (ada, {"user_id": str(accounts_id(people, "bob"))})
+        assert client.post(f"{address}/{revoked}", data=form, headers=EMPTY_FORM).status_code == 303
+        for piece in response.iter_bytes():
+            content += piece
+    assert not zipfile.is_zipfile(io.BytesIO(content))
+    wait_for_slots(service)
+    assert len(served) < 15
 
 
 def test_a_failed_export_is_reported_on_a_page(

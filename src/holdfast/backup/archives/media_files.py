@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 
 from holdfast.backup.archives.media_cipher import DecryptedFile, EncryptedFileWriter, MediaKey, content_size
 from holdfast.backup.container.atomic_write import write_atomically
-from holdfast.backup.errors import AttachmentError
+from holdfast.backup.errors import AttachmentDamaged, AttachmentError
 from holdfast.backup.media import extension_of, make_folder
 from holdfast.redacted_repr import redacted
 
@@ -56,6 +56,11 @@ class KeptFile:
                 return hashlib.file_digest(source, "sha256").digest()
         except (OSError, AttachmentError):
             return None
+
+    def verify(self) -> None:
+        """Read an encrypted file to its end; raises AttachmentDamaged if it was modified or is missing."""
+        if self.key is not None and self.digest() is None:
+            raise AttachmentDamaged(f"the encrypted file {self.path.name} is damaged")
 
 
 @redacted

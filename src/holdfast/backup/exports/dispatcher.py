@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, tzinfo
 from os import PathLike
@@ -146,14 +146,20 @@ def check_form(form: Form, *, single_file: bool) -> None:
 
 
 def export_zip(
-    archive: Archive, stream: BinaryIO, form: Literal["html", "json"], *, in_memory: bool = False
+    archive: Archive,
+    stream: BinaryIO,
+    form: Literal["html", "json"],
+    *,
+    in_memory: bool = False,
+    problems: Sequence[str] = (),
 ) -> ExportSummary:
     """Export an archive with its media as a ZIP archive to a stream, in one process.
 
     With `in_memory` no temporary files are written, which the search index of HTML otherwise is sorted in.
+    `problems` are listed in a file of the ZIP archive, as they are at the end of the export.
     """
     choice = ChatSelection()
-    with read_transaction(archive), ZipTarget(stream) as target:
+    with read_transaction(archive), ZipTarget(stream, problems) as target:
         if form == "json":
             return write_json(archive, target, choice)
         return write_html(archive, target, choice, media=True, search=True, parallel=False, in_memory=in_memory)

@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -10,24 +10,26 @@ from typing import Any, BinaryIO, Final, Self
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from holdfast.backup.archives.media_files import KeptFile
-from holdfast.backup.errors import AttachmentDamaged
 from holdfast.backup.exports.folder import Accounts, ExportFolder, ExportSummary, ExportTarget, is_valid_name
 
-__all__ = ["ZipTarget", "open_target"]
+__all__ = ["PROBLEMS", "ZipTarget", "open_target"]
 
 CHUNK: Final = 1 << 20
 # Extracted files are readable by their owner only.
 MODE: Final = 0o600 << 16
+# The file that lists the attachments which could not be exported.
+PROBLEMS: Final = "missing-attachments.txt"
 
 
 class ZipTarget:
     """The target of an export to a ZIP archive; a context manager, completed by `finish()`.
 
     There is no earlier export, so all files are written. A file that is put again with the same content is
-    skipped.
+    skipped. `problems`, the attachments that could not be exported, are written to a file if there are any at the
+    end.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, problems: Sequence[str] = ()) -> None:
         self.path = Path()
         self.notes: dict[str, Any] = {}
         self._zip = ZipFile(stream, "w", ZIP_DEFLATED)
@@ -35,6 +37,7 @@ class ZipTarget:
         self._names: dict[str, str] = {}
         self._is_open = False
         self._pending: list[tuple[str, KeptFile]] = []
+        self._problems = problems
 
     def finish_unchanged(self) -> ExportSummary | None:
         """Return None: there is no earlier export."""
@@ -79,8 +82,7 @@ class ZipTarget:
     def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
         """Copy a file into the archive; while another is being written, the copy is deferred."""
         # Data already written to the stream cannot be undone, so the file is verified first.
-        if source.key is not None and source.digest() is None:
-            raise AttachmentDamaged(f"the encrypted file {source.path.name} is damaged")
+        source.verify()
         if self._claim(name, f"from {identity or source.path.name}"):
             if self._is_open:
                 self._pending.append((name, source))
@@ -92,7 +94,9 @@ class ZipTarget:
         return name in self._marks
 
     def finish(self) -> ExportSummary:
-        """Write the central directory, without which the archive cannot be read."""
+        """Write the problems and the central directory, without which the archive cannot be read."""
+        if self._problems:
+            self.put(PROBLEMS, "".join([f"{problem}\n" for problem in self._problems]).encode())
         self._zip.close()
         return ExportSummary(len(self._marks), 0, 0)
 

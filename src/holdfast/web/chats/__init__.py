@@ -10,8 +10,9 @@ single_archive        the application of `holdfast archive serve`
 cache, cache_entries  on-disk cache of imported backups, shared by all processes of the service
 import_limits, import_process, import_worker
                       rate and concurrency limits; the import, in a child process with resource limits
-export_process, export_worker
-                      exports as ZIP archives, in a child process with the same limits
+export_process, export_worker, attachment_channel, encrypted_media_folder
+                      exports as ZIP archives, in a child process with the same limits; encrypted attachments are
+                      read through the parent process
 encrypted_media, blur_hash
                       attachments of a phone folder, decrypted while they are sent; placeholders of images
 encryption            encryption at rest of cached archives, with a key derived from a secret of the browser

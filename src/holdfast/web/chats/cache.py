@@ -38,9 +38,9 @@ from holdfast.web.chats.cache_entries import (
     KeyRequired,
     State,
 )
-from holdfast.web.chats.encrypted_media import media_of
+from holdfast.web.chats.encrypted_media import EncryptedMedia, media_of
 from holdfast.web.chats.encryption import key_for, open_sealed
-from holdfast.web.chats.export_process import start_export
+from holdfast.web.chats.export_process import ExportFailed, start_export
 from holdfast.web.chats.export_worker import ExportForm, ExportTask
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, acquire_slot, record_start
@@ -196,9 +196,18 @@ class ConversationCache:
         return (entry / (SEALED if source.kind is FileKind.SEALED else READY)).is_file()
 
     def begin_export(
-        self, source: ConversationSource, viewer: ImportClient, form: ExportForm, secret: Secret | None = None
+        self,
+        source: ConversationSource,
+        viewer: ImportClient,
+        form: ExportForm,
+        secret: Secret | None = None,
+        *,
+        is_current: Callable[[CacheEntry], bool] = lambda _record: True,
     ) -> Generator[bytes, None, None] | None:
         """Start the export of a conversation, and return an iterator of its bytes; None unless it is imported.
+
+        The export of an encrypted conversation ends when its entry is deleted, or when `is_current` returns False
+        for the record of the entry.
 
         Raises `ImportRefused` if a limit is exceeded (exports count as imports), `ExportFailed` if the export
         fails.
@@ -207,7 +216,19 @@ class ConversationCache:
             return None
         sealed = source.kind is FileKind.SEALED
         key = b"" if secret is None or not sealed else key_for(secret, bind_to_session(source.content, viewer))
-        path = self._entry(source, viewer, secret) / (SEALED if sealed else READY)
+        entry = self._entry(source, viewer, secret)
+        path = entry / (SEALED if sealed else READY)
+        record = read_record(entry / RECORD, CacheEntry)
+        media = exported_media(source) if sealed else None
+
+        def may_continue() -> bool:
+            if not sealed:
+                return True
+            with suppress(OSError):
+                # It is in use, so it is not evicted.
+                os.utime(entry)
+            return path.is_file() and record is not None and is_current(record)
+
         with self._mutex():
             slot = acquire_slot(self.folder, AT_ONCE, "exporting")
             try:
@@ -215,7 +236,8 @@ class ConversationCache:
             except BaseException:
                 slot.close()
                 raise
-        return start_export(ExportTask(str(path), form, self.limits.imports, key), slot)
+        task = ExportTask(str(path), form, self.limits.imports, key)
+        return start_export(task, slot, None if media is None else media.files, may_continue)
 
     def drop(self, unwanted: Callable[[CacheEntry], bool]) -> None:
         """Delete the cache entries a predicate selects, except those being imported."""
@@ -482,6 +504,14 @@ def remove_path(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def exported_media(source: ConversationSource) -> EncryptedMedia | None:
+    """Return the attachments of an encrypted conversation that are in the store; None if there are none."""
+    try:
+        return None if source.media is None else source.media()
+    except BackupError as error:
+        raise ExportFailed("the attachments cannot be read") from error
 
 
 def bind_to_session(content: str, viewer: ImportClient) -> str:

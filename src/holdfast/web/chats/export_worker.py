@@ -1,9 +1,11 @@
 """The export process: writes a conversation as a ZIP archive to standard output, with the limits of an import.
 
 The task is read from standard input, including the key of an encrypted cache entry. If standard input is closed
-early, the parent process is gone, and this process exits.
+early, the parent process is gone, and this process exits. The attachments of an encrypted conversation are read
+through the parent process, and decrypted here.
 """
 
+import socket
 import sqlite3
 import sys
 import threading
@@ -17,6 +19,9 @@ from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.errors import BackupError
 from holdfast.backup.exports.dispatcher import export_zip
+from holdfast.web.chats.attachment_channel import RemoteAttachments
+from holdfast.web.chats.encrypted_media import EncryptedMedia
+from holdfast.web.chats.encrypted_media_folder import attach_media
 from holdfast.web.chats.encryption import open_sealed
 from holdfast.web.chats.import_worker import READY, ImportLimits, apply_resource_limits, exit_with_parent
 
@@ -26,22 +31,28 @@ ExportForm = Literal["html", "json"]
 
 
 class ExportTask(msgspec.Struct, frozen=True):
-    """An export to run: the archive of a cache entry, and the key that decrypts it if it is encrypted."""
+    """An export to run: the archive of a cache entry, and the key that decrypts it if it is encrypted.
+
+    `attachments` is the file descriptor of an attachment channel, -1 if there is none.
+    """
 
     source: str
     form: ExportForm
     limits: ImportLimits
     key: bytes = b""
+    attachments: int = -1
 
 
 def export_conversation(task: ExportTask, stream: BinaryIO) -> None:
     """Write a conversation to a stream; nothing of an encrypted one is written to disk."""
     source = Path(task.source)
     if task.key:
-        # An encrypted entry has no attachments beside it.
-        connection = open_sealed(source, task.key)
-        export_zip(Archive(source.with_name(READY), connection), stream, task.form, in_memory=True)
-        connection.close()
+        with Archive(source.with_name(READY), open_sealed(source, task.key)) as archive:
+            problems: list[str] = []
+            if task.attachments >= 0:
+                channel = socket.socket(fileno=task.attachments)
+                problems = attach_media(archive, EncryptedMedia(RemoteAttachments(channel))).problems
+            export_zip(archive, stream, task.form, in_memory=True, problems=problems)
         return
     with archives.open(source) as archive:
         export_zip(archive, stream, task.form)

@@ -1,6 +1,7 @@
 """The chat backups of a user: the list, the conversation of each, and its name, shares and deletion."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -26,6 +27,7 @@ from holdfast.web.chats.host_pages import (
     viewer_of,
 )
 from holdfast.web.chats.import_limits import ImportClient, ImportRefused
+from holdfast.web.chats.revocation import is_current
 from holdfast.web.chats.uploaded_backups import make_source
 from holdfast.web.chats.view import TemplateResult
 from holdfast.web.error_messages import message_for, status_for
@@ -182,7 +184,9 @@ def export_conversation(request: RequestContext, uuid: str, body: ExportChoice) 
     source, viewer = make_source(request.app, request.actor, backup), viewer_for(request, backup)
     frame = conversation_pages(request, backup)
     try:
-        pieces = cache_of(request.app.settings).begin_export(source, viewer, body.form, secret_of(request))
+        pieces = cache_of(request.app.settings).begin_export(
+            source, viewer, body.form, secret_of(request), is_current=partial(is_current, request.app)
+        )
     except ImportRefused as refused:
         return refused_page(frame, source, refused)
     except ExportFailed:
