@@ -199,6 +199,18 @@ def test_nothing_is_read_while_the_client_does_not_read(phone: Path, slot: Binar
     assert is_free(tmp_path)
 
 
+@pytest.mark.parametrize("form", ["html", "json"])
+def test_the_iterator_returns_after_each_request(phone: Path, slot: BinaryIO, form: ExportForm) -> None:
+    """A client that disconnects is noticed there, also while many attachments are read without any output."""
+    sealed = import_folder(phone)
+    files = WatchedFiles(phone)
+    count = 0
+    for _ in start_export(ExportTask(str(sealed), form, LIMITS, KEY), slot, files):
+        assert len(files.opened) <= count + 1
+        count = len(files.opened)
+    assert count > 5
+
+
 def test_an_export_ends_when_access_is_lost(
     phone: Path, slot: BinaryIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
