@@ -60,6 +60,17 @@ def test_both_forms_have_all_messages(plain: Path, sealed: Path) -> None:
         assert {"index.html", "search.html"} <= set(pages.namelist())
 
 
+def test_the_pages_of_a_large_encrypted_conversation_have_no_search(sealed: Path) -> None:
+    """The search index is in memory, so an archive that takes much of the memory limit has none."""
+    for memory, has_search in ((8 * sealed.stat().st_size, True), (8 * sealed.stat().st_size - 1, False)):
+        stream = io.BytesIO()
+        limits = msgspec.structs.replace(LIMITS, memory=memory)
+        export_conversation(ExportTask(str(sealed), "html", limits, KEY), stream)
+        names = zipfile.ZipFile(stream).namelist()
+        assert ("search.html" in names) is has_search
+        assert "index.html" in names
+
+
 def test_an_encrypted_backup_is_exported_without_temporary_files(
     sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -150,19 +150,20 @@ def export_zip(
     stream: BinaryIO,
     form: Literal["html", "json"],
     *,
+    search: bool = True,
     in_memory: bool = False,
     problems: Sequence[str] = (),
 ) -> ExportSummary:
     """Export an archive with its media as a ZIP archive to a stream, in one process.
 
-    With `in_memory` no temporary files are written, which the search index of HTML otherwise is sorted in.
-    `problems` are listed in a file of the ZIP archive, as they are at the end of the export.
+    `search` adds a search page to HTML. With `in_memory` no temporary files are written, in which its index is
+    sorted otherwise. `problems` are listed in a file of the ZIP archive, as they are at the end of the export.
     """
     choice = ChatSelection()
     with read_transaction(archive), ZipTarget(stream, problems) as target:
         if form == "json":
             return write_json(archive, target, choice)
-        return write_html(archive, target, choice, media=True, search=True, parallel=False, in_memory=in_memory)
+        return write_html(archive, target, choice, media=True, search=search, parallel=False, in_memory=in_memory)
 
 
 @contextmanager

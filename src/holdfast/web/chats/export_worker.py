@@ -11,7 +11,7 @@ import sys
 import threading
 import traceback
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Final, Literal
 
 import msgspec
 
@@ -28,6 +28,9 @@ from holdfast.web.chats.import_worker import READY, ImportLimits, apply_resource
 __all__ = ["ExportForm", "ExportTask", "export_conversation", "main"]
 
 ExportForm = Literal["html", "json"]
+# An encrypted archive is in memory, and so is the search index of its pages: above this share of the memory limit,
+# the pages have no search.
+SEARCH_SHARE: Final = 8
 
 
 class ExportTask(msgspec.Struct, frozen=True):
@@ -52,7 +55,8 @@ def export_conversation(task: ExportTask, stream: BinaryIO) -> None:
             if task.attachments >= 0:
                 channel = socket.socket(fileno=task.attachments)
                 problems = attach_media(archive, EncryptedMedia(RemoteAttachments(channel))).problems
-            export_zip(archive, stream, task.form, in_memory=True, problems=problems)
+            search = source.stat().st_size <= task.limits.memory // SEARCH_SHARE
+            export_zip(archive, stream, task.form, search=search, in_memory=True, problems=problems)
         return
     with archives.open(source) as archive:
         export_zip(archive, stream, task.form)
