@@ -46,6 +46,11 @@ async def read(pieces: AsyncGenerator[bytes, None]) -> bytes:
     return b"".join([piece async for piece in pieces])
 
 
+def mode(path: Path) -> int:
+    """Return the permissions of a folder."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
 def run(test: Callable[[], object]) -> None:
     """Run an asynchronous test, which must not hang."""
 
@@ -205,20 +210,23 @@ def test_a_new_file_evicts_older_ones(tmp_path: Path) -> None:
 
 
 def test_the_folder_is_created_on_demand(tmp_path: Path) -> None:
-    """The folder is created with mode 0700 when it is first used; a limit of 0 disables the cache."""
+    """The folder and its parents are created with mode 0700 at the first use; a limit of 0 disables the cache.
+
+    `holdfast admin doctor` reports a folder that other users can read.
+    """
     cache = FileCache(tmp_path / "a" / "b", 0)
     assert not cache.enabled
     assert FileCache(tmp_path, 1).enabled
     for _ in range(2):
         assert cache.free_bytes() == pytest.approx(shutil.disk_usage(tmp_path).free, rel=0.2)
-        assert stat.S_IMODE(cache.folder.stat().st_mode) == 0o700
+        assert mode(cache.folder) == mode(cache.folder.parent) == 0o700
 
     async def test() -> None:
         whole = Maker()
         whole.go_on.set()
         deeper = FileCache(tmp_path / "c" / "d", MEGABYTE)
         assert await read(deeper.stream("key", whole)) == b"one two three"
-        assert stat.S_IMODE(deeper.folder.stat().st_mode) == 0o700
+        assert mode(deeper.folder) == mode(deeper.folder.parent) == 0o700
 
     run(test)
 

@@ -112,7 +112,7 @@ def make_private_folder(folder: Path) -> None:
     """Create a folder and its missing parents, accessible only to the owner (mode 0700)."""
     # `mkdir(parents=True)` does not apply the mode to the parents.
     for path in reversed((folder, *folder.parents)):
-        if not path.exists():
+        if not path.is_dir():
             path.mkdir(mode=0o700, exist_ok=True)
 
 

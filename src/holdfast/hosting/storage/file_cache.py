@@ -16,6 +16,8 @@ from typing import Final
 
 from anyio import to_thread
 
+from holdfast.hosting.git.folders import make_private_folder
+
 __all__ = ["FileCache"]
 
 CHUNK: Final = 256 * 1024
@@ -92,7 +94,7 @@ class FileCache:
 
     def free_bytes(self) -> int:
         """Return the free space of the disk in bytes."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         return shutil.disk_usage(self.folder).free
 
     def find(self, key: str) -> Path | None:
@@ -136,7 +138,7 @@ class FileCache:
 
     async def _make(self, path: Path, writer: CachedFileWriter, make: MakeFile) -> None:
         """Write a file and rename it when it is complete, unless another process has done so."""
-        await to_thread.run_sync(lambda: self.folder.mkdir(mode=0o700, parents=True, exist_ok=True))
+        await to_thread.run_sync(make_private_folder, self.folder)
         part = path.with_name(path.name + PART)
         async with locked_file(part) as file:
             if path.exists():  # noqa: ASYNC240  # a single stat
