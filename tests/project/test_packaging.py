@@ -175,6 +175,13 @@ def test_templates_of_the_chart_use_values_that_exist() -> None:
             node = node[part]
 
 
+def test_pods_get_no_variables_of_services() -> None:
+    """Kubernetes sets no `HOLDFAST_PORT=tcp://...` for a service named `holdfast`; the start would fail."""
+    (template,) = CHART.glob("templates/statefulset.yaml")
+    (pod,) = re.findall(r"^    spec:\n((?:      .*\n)+)", template.read_text(), re.MULTILINE)
+    assert "      enableServiceLinks: false\n" in pod
+
+
 def test_the_chart_has_the_version_of_the_package() -> None:
     """The appVersion of the chart, which selects the image, is the version of the package."""
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
