@@ -44,15 +44,15 @@ def main() -> int:
         threading.Thread(target=watch, args=[threading.get_ident()], daemon=True).start()
         fill(order, now=int(time.time()))
     except KeyboardInterrupt:
-        log.warning("the demo content is incomplete", reason="the service was stopped")
+        log.warning("demo content incomplete", reason="the service was stopped")
         return 1
     except HoldfastError as error:
-        log.warning("the demo content is incomplete", reason=str(error))
+        log.warning("demo content incomplete", reason=str(error))
         return 1
     except Exception as error:  # noqa: BLE001  # whatever it is, it is no reason for a traceback in a service's log
-        log.warning("the demo content is incomplete", reason=f"{type(error).__name__}: {error}")
+        log.warning("demo content incomplete", reason=f"{type(error).__name__}: {error}")
         return 1
-    log.info("the demo content is complete", seconds=round(time.monotonic() - started, 1))
+    log.info("demo content created", seconds=round(time.monotonic() - started, 1))
     return 0
 
 

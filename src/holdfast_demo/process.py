@@ -51,7 +51,7 @@ def making_demo(settings: Settings, first: FirstStart | None, server: socket.soc
         # In a group of its own: what a terminal sends on Ctrl-C is for the service.
         process = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)  # noqa: S603  # our own program
     except OSError as error:
-        log.warning("the demo content cannot be made", reason=error.strerror)
+        log.warning("demo content not created", reason=error.strerror)
         yield
         return
     try:

@@ -37,7 +37,7 @@ def test_the_first_start_creates_the_demo_content(tmp_path: Path) -> None:
             deadline = time.monotonic() + SECONDS
             while "demo content" not in log and time.monotonic() < deadline:
                 log += process.stderr.readline()
-            assert "the demo content is complete" in log
+            assert "demo content created" in log
             assert password[1] not in log
             check_content(client)
             check_conversations(client)

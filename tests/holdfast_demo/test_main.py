@@ -22,7 +22,7 @@ def test_a_failure_is_one_line_in_the_log() -> None:
         (line,) = process.stderr.read().splitlines()
     entry = msgspec.json.decode(line)
     assert entry["level"] == "warning"
-    assert entry["event"] == "the demo content is incomplete"
+    assert entry["event"] == "demo content incomplete"
     assert entry["reason"].startswith("POST /api/v1/admin/users got no answer")
     assert "not-to-be-seen" not in line
     assert "not-to-be-seen" not in repr(order)

@@ -29,7 +29,7 @@ def test_the_service_can_be_stopped_while_it_is_made(tmp_path: Path, monkeypatch
     assert "Fatal" not in err
     warnings = [line for line in err.splitlines() if "warning" in line]
     assert len(warnings) <= 1
-    assert all("the demo content is incomplete" in line for line in warnings)
+    assert all("demo content incomplete" in line for line in warnings)
     assert list(tmp_path.glob("holdfast-demo-*")) == []
 
 
@@ -51,7 +51,7 @@ def test_a_service_that_never_answers_is_not_waited_for(tmp_path: Path, capfd: p
         connection.close()
     err = capfd.readouterr().err
     assert err.count("\n") == 1, err
-    assert "the demo content is incomplete" in err
+    assert "demo content incomplete" in err
     assert "the service was stopped" in err
     assert "not-to-be-seen" not in err
 
@@ -66,7 +66,7 @@ def test_a_process_that_cannot_start_is_a_warning(
     with socket.create_server(("127.0.0.1", 0)) as server, making_demo(settings, first, server):
         pass
     output = capfd.readouterr()
-    assert "the demo content cannot be made" in output.out + output.err
+    assert "demo content not created" in output.out + output.err
     assert list(tmp_path.iterdir()) == [tmp_path / "backups"]
 
 

@@ -10,7 +10,7 @@ import yaml  # type: ignore[import-untyped]  # it exports no types
 
 from tests.conftest import ROOT
 
-SOURCE = ROOT / "src/holdfast"
+SOURCE = ROOT / "src"
 MONITORING = ROOT / "packaging/monitoring"
 GUIDE = (ROOT / "docs/guides/monitoring.md").read_text()
 INSTRUMENTS = {"Histogram": "histogram", "Counter": "counter", "Gauge": "gauge"}
@@ -77,17 +77,17 @@ def test_every_alert_is_explained() -> None:
         assert rule.keys() == {"alert", "expr", "for", "labels", "annotations"}
 
 
-def test_events_of_the_log_that_the_guide_names_exist() -> None:
-    """The log events of the guide occur in the source code with the levels of the guide."""
-    events: dict[str, set[str]] = {}
+def test_the_guide_lists_the_events_of_the_log() -> None:
+    """The guide lists exactly the events of the log, with their levels and fields; `debug` is for developers."""
+    events: dict[str, tuple[set[str], set[str]]] = {}
     for call in calls(LEVELS):
-        if not (isinstance(call.func, ast.Attribute) and call.args):
-            continue
-        argument = call.args[0]
-        if call.func.attr in LEVELS and isinstance(argument, ast.Constant):
-            level = "error" if call.func.attr == "exception" else call.func.attr
-            events.setdefault(str(argument.value), set()).add(level)
-    rows = re.findall(r"^\| `([^`]+)` \| ((?:debug|info|warning|error)[a-z, ]*) \|", GUIDE, re.MULTILINE)
+        if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "log":
+            (event,) = call.args
+            assert isinstance(event, ast.Constant), ast.unparse(call)
+            levels, fields = events.setdefault(str(event.value), (set(), set()))
+            levels.add("error" if call.func.attr == "exception" else call.func.attr)
+            fields |= {keyword.arg or "**" for keyword in call.keywords} - {"exc_info"}
+    rows = re.findall(r"^\| `([^`]+)` \| ((?:info|warning|error)[a-z, ]*) \| ?(.*) \|$", GUIDE, re.MULTILINE)
     assert len(rows) > 30
-    for event, levels in rows:
-        assert set(levels.split(", ")) <= events.get(event, set()), event
+    listed = {event: (set(named.split(", ")), set(re.findall(r"`(\w+)`", facts))) for event, named, facts in rows}
+    assert listed == {event: shown for event, shown in events.items() if shown[0] != {"debug"}}

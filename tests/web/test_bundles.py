@@ -31,4 +31,4 @@ def test_without_a_manifest_there_are_no_scripts_and_the_log_says_so(tmp_path: P
     with structlog.testing.capture_logs() as logged:
         bundles.log_missing()
     assert [item["log_level"] for item in logged] == ["warning"]
-    assert "make assets" in logged[0]["event"]
+    assert "make assets" in logged[0]["fix"]

@@ -87,4 +87,4 @@ def test_a_response_that_cannot_be_finished_is_aborted(
         pytest.raises(httpx.RemoteProtocolError),
     ):
         httpx.get(url)
-    assert "an answer was cut off" in stream.getvalue()
+    assert "response aborted" in stream.getvalue()

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast import logs
 from holdfast.hosting import metrics, traces
 from holdfast.hosting.app import App
-from holdfast.web.error_middleware import log_cut_off, respond_to_error
+from holdfast.web.error_middleware import log_aborted, respond_to_error
 
 __all__ = ["RequestLog"]
 
@@ -56,7 +56,7 @@ class RequestLog:
                     await respond_to_error(self._host, error, scope, receive, answer)
                 else:
                     # The server closes the connection, so that the client sees a truncated response.
-                    log_cut_off(error)
+                    log_aborted(error)
             finally:
                 logs.REQUEST.reset(token)
                 seconds = time.perf_counter() - began

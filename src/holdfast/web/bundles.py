@@ -37,8 +37,9 @@ class Bundles:
         """Log a warning if nothing was built; the service does this once, when it starts."""
         if not self._addresses:
             log.warning(
-                "the editor, formulas and diagrams are not built, so texts are edited and shown plain; "
-                "run `make assets`, which needs npm"
+                "bundled scripts missing",
+                effect="no editor, formulas and diagrams",
+                fix="run `make assets`, which needs npm",
             )
 
 

@@ -12,7 +12,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.web.error_messages import message_for
 from holdfast.web.pages import PAGES
 
-__all__ = ["log_cut_off", "respond_to_error"]
+__all__ = ["log_aborted", "respond_to_error"]
 
 log = structlog.get_logger(__name__)
 
@@ -21,7 +21,7 @@ async def respond_to_error(app: App, error: Exception, scope: Scope, receive: Re
     """Respond to a request whose handler failed before its response began."""
     refusal = await error_response(app, error)
     if refusal is None:
-        log.error("a request failed", exc_info=error)
+        log.error("internal server error", exc_info=error)
         refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
     await respond(Request(scope), refusal)(scope, receive, send)
 
@@ -44,10 +44,10 @@ def respond(request: Request, refusal: ApiError) -> Response:
     return PlainTextResponse(refusal.message + "\n", refusal.status, refusal.headers)
 
 
-def log_cut_off(error: Exception) -> None:
-    """Log that a response was cut off; with a traceback only for bugs."""
+def log_aborted(error: Exception) -> None:
+    """Log that a response was aborted; with a traceback only for bugs."""
     refusal = refusal_for(error)
     if refusal is None and not isinstance(error, OSError):
-        log.error("an answer was cut off", exc_info=error)
+        log.error("response aborted", exc_info=error)
     else:
-        log.warning("an answer was cut off", error=type(error).__name__)
+        log.warning("response aborted", error=type(error).__name__)

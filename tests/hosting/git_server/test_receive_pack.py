@@ -260,7 +260,7 @@ def test_refs_that_cannot_be_moved_are_refused(
     output = work.git("push", "origin", "main", fails=True)
     assert "could not update this ref" in output
     assert "hunter2" not in output
-    assert "push not recorded" in capsys.readouterr().out
+    assert "push failed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -379,7 +379,7 @@ class PushTask:
         try:
             return [*names, *await asyncio.to_thread(self.judge, replace(push, changes=ref_updates))]
         except Exception as error:  # noqa: BLE001  # a push that could not be checked is rejected
-            reason = self._failed(error, "a push could not be judged", "the service could not check this push")
+            reason = self._failed(error, "check", "the service could not check this push")
             return [*names, *(PushRejection(change.ref, reason) for change in ref_updates)]
 
     async def _move(self, changes: tuple[RefUpdate, ...], options: tuple[str, ...]) -> Sequence[PushRejection]:
@@ -399,17 +399,16 @@ class PushTask:
         try:
             return [*refusals, *await asyncio.shield(self._updating)]
         except Exception as error:  # noqa: BLE001  # reported to the client
-            happened = "push not recorded"
-            reason = self._failed(error, happened, "the service could not update this ref")
+            reason = self._failed(error, "ref update", "the service could not update this ref")
             return [*refusals, *(PushRejection(change.ref, reason) for change in allowed)]
 
-    def _failed(self, error: Exception, happened: str, message: str) -> str:
+    def _failed(self, error: Exception, step: str, message: str) -> str:
         """Log an error, and return the message for the client."""
         fault = translate(error)
         if fault is None:
-            log.error(happened, repository=self.folder.name, exc_info=error)
+            log.error("push failed", step=step, repository=self.folder.name, exc_info=error)
             return f"{message}; try again later"
-        log.warning(happened, repository=self.folder.name, fault=type(fault).__name__)
+        log.warning("push failed", step=step, repository=self.folder.name, fault=type(fault).__name__)
         return str(fault)
 
 

@@ -143,7 +143,7 @@ class EndpointApp(Generic[R]):
         except Exception as error:
             api_error = await self._explain(error, request)
             if api_error is None:
-                log.exception("the API failed", endpoint=endpoint.name)
+                log.exception("internal server error", endpoint=endpoint.name)
                 api_error = ApiError(500, f"internal error; request {request.scope.get('holdfast.request', '')}")
             refusal = api_error
         else:

@@ -139,7 +139,7 @@ class RenderProcess:
             answer = self._receive(process, WALL_SECONDS)
         except (OSError, EOFError, TimeoutError):
             self._end()
-            log.warning("a text was not rendered: it takes too long", bytes=len(request))
+            log.warning("text not rendered: limit exceeded", bytes=len(request))
             raise RenderFailed from None
         except BaseException:
             # Otherwise its late response would be read as the response to the next text.
@@ -163,7 +163,7 @@ class RenderProcess:
             self._receive(self._process, START_SECONDS)
         except (OSError, EOFError, TimeoutError):
             self._end()
-            log.warning("the process that renders texts did not start")
+            log.warning("render process not started")
             raise RenderBusy from None
         return self._process
 

@@ -34,7 +34,7 @@ def adopt(app: App, progress: Callable[[int, int], None] = lambda *_: None) -> N
     adopt_all(app.database, app.store, app.copies, progress)
     recorded = record_pending_updates(app)
     if recorded:
-        log.warning("recorded ref updates whose process had died", count=recorded)
+        log.warning("interrupted ref updates recorded", count=recorded)
 
 
 def record_pending_updates(app: App) -> int:

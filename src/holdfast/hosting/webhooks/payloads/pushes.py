@@ -162,7 +162,7 @@ def read_push(app: App, repository: store.Repository, move: RefUpdate, *, briefl
             return PushedCommits(head, commits, len(commits), base_of(move))
         return find_pushed_commits(repo, move, repository.default_branch)
     except (GitError, OSError) as error:
-        log.warning("push payload rendered without commits", repository=repository.full_name, why=str(error))
+        log.warning("push payload rendered without commits", repository=repository.full_name, reason=str(error))
         return PushedCommits()
 
 
