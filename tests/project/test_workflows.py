@@ -86,6 +86,16 @@ def test_workflows_get_no_rights_they_do_not_need(path: Path) -> None:
             assert "main" not in step.get("uses", "").partition("@")[2]
 
 
+def test_the_release_needs_no_checkout() -> None:
+    """`gh` reads `--notes-from-tag` from a local repository, and refuses it together with `--repo`."""
+    steps = load("release.yml")["jobs"]["publish"]["steps"]
+    assert not any("checkout" in step.get("uses", "") for step in steps)
+    (command,) = [step["run"] for step in steps if "gh release create" in step.get("run", "")]
+    assert '--repo "$GITHUB_REPOSITORY"' in command
+    assert '--notes "$NOTES"' in command
+    assert "--notes-from-tag" not in command
+
+
 def test_targets_of_workflows_exist() -> None:
     """Each make target that a workflow runs is in the Makefile."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
