@@ -4,13 +4,11 @@ import os
 import stat
 
 import pytest
-from sqlalchemy import inspect
 
-from holdfast.hosting.data_folder import FirstStart, open_database, paths_open_to_others, prepare, ready_database
+from holdfast.hosting.data_folder import FirstStart, open_database, paths_open_to_others, prepare
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.tables import metadata
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
@@ -37,13 +35,6 @@ def test_a_generated_password_is_shown_once(empty_database: Database, settings: 
     assert prepare(empty_database, bare) is None
     assert accounts.count_users(empty_database) == 1
     assert accounts.check_password(empty_database, "root", first.password) is not None
-
-
-def test_a_ready_database_is_migrated(settings: Settings) -> None:
-    """A database that is opened for a command has all tables."""
-    with ready_database(settings) as database:
-        assert set(inspect(database.engine).get_table_names()) >= set(metadata.tables)
-        assert accounts.all_users(database) == []
 
 
 def test_an_unreachable_server_is_reported(settings: Settings) -> None:

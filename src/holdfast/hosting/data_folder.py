@@ -23,7 +23,6 @@ __all__ = [
     "open_database",
     "paths_open_to_others",
     "prepare",
-    "ready_database",
     "require_data",
     "restrict_permissions",
 ]
@@ -70,14 +69,6 @@ def open_database(settings: Settings) -> Iterator[Database]:
         yield database
     finally:
         database.close()
-
-
-@contextmanager
-def ready_database(settings: Settings) -> Iterator[Database]:
-    """Open and migrate the database, and close it afterwards."""
-    with open_database(settings) as database:
-        migrate.upgrade(database)
-        yield database
 
 
 def require_data(settings: Settings) -> None:

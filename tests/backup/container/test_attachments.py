@@ -20,7 +20,6 @@ from holdfast.backup.container.attachments import (
     encrypt_attachment,
     file_size,
     media_name,
-    open_attachment,
 )
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.sealed import Sealer
@@ -28,7 +27,6 @@ from holdfast.backup.errors import (
     AttachmentDamaged,
     AttachmentError,
     AttachmentMismatch,
-    AttachmentMissing,
     AttachmentTooShort,
     AttachmentTruncated,
     KeyRefused,
@@ -170,13 +168,7 @@ def test_authentic_content_without_an_end_is_damage() -> None:
 
 def test_an_attachment_lies_where_its_name_says(tmp_path: Path) -> None:
     """The file of an attachment is in a folder named after the first two digits of its name."""
-    raw, attachment = written(HELLO)
-    path = content_path(tmp_path, attachment.name)
-    assert path == tmp_path / "a5" / HELLO_NAME
-    path.parent.mkdir()
-    path.write_bytes(raw)
-    with open_attachment(tmp_path, attachment) as content:
-        assert content.read() == HELLO
+    assert content_path(tmp_path, HELLO_ATTACHMENT.name) == tmp_path / "a5" / HELLO_NAME
 
 
 @pytest.mark.parametrize("name", ["", "..", "a" * 63, "A" * 64, "../" * 21 + "x", "a" * 64 + "\n", "/" + "a" * 63])
@@ -184,27 +176,6 @@ def test_what_is_not_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
     """Only a name of 64 hexadecimal digits becomes a path, since names may come from hostile files."""
     with pytest.raises(AttachmentError, match="64 hexadecimal digits"):
         content_path(tmp_path, name)
-
-
-def test_a_missing_attachment_is_named(tmp_path: Path) -> None:
-    """The error names the attachment whether its file or the whole content store is missing."""
-    (tmp_path / "a5").mkdir()
-    for store in (tmp_path, tmp_path / "files"):
-        with (
-            pytest.raises(AttachmentMissing, match=f"attachment {HELLO_NAME} is not in the content store"),
-            open_attachment(store, HELLO_ATTACHMENT),
-        ):
-            pass
-
-
-def test_an_attachment_that_is_no_file_is_named(tmp_path: Path) -> None:
-    """The error of the operating system is part of the message."""
-    content_path(tmp_path, HELLO_NAME).mkdir(parents=True)
-    with (
-        pytest.raises(AttachmentError, match="cannot be opened: Is a directory"),
-        open_attachment(tmp_path, HELLO_ATTACHMENT),
-    ):
-        pass
 
 
 def test_what_a_backup_says_is_checked() -> None:

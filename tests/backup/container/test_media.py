@@ -77,6 +77,15 @@ def test_what_is_not_in_the_store_is_missing(folder: FolderMedia) -> None:
             method(folder, ATTACHMENT)
 
 
+def test_what_is_not_a_file_is_named(folder: FolderMedia) -> None:
+    """A folder with the name of an attachment is an error that names it."""
+    stored(folder).unlink()
+    stored(folder).mkdir()
+    for method in (read, FolderMedia.check):
+        with pytest.raises(AttachmentError, match=ATTACHMENT.name):
+            method(folder, ATTACHMENT)
+
+
 def test_a_file_cut_short_is_noticed_without_decrypting(folder: FolderMedia) -> None:
     """A truncated file is found by its length, without decrypting it."""
     data = stored(folder).read_bytes()

@@ -8,7 +8,6 @@ import hashlib
 import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from pathlib import Path
@@ -22,7 +21,6 @@ from holdfast.backup.errors import (
     AttachmentDamaged,
     AttachmentError,
     AttachmentMismatch,
-    AttachmentMissing,
     AttachmentTooShort,
     AttachmentTruncated,
 )
@@ -37,7 +35,6 @@ __all__ = [
     "encrypt_attachment",
     "file_size",
     "media_name",
-    "open_attachment",
 ]
 
 HASH_SIZE: Final = 32
@@ -93,19 +90,6 @@ def content_path(store: Path, name: str) -> Path:
 def file_size(size: int) -> int:
     """Return the size of the encrypted file of an attachment of `size` bytes, as current clients write it."""
     return 16 + 16 * (padded(size) // 16 + 1) + 32
-
-
-@contextmanager
-def open_attachment(store: Path, attachment: AttachmentKey) -> Iterator[BinaryIO]:
-    """Open an attachment of a content store, decrypted; see `decrypt_attachment`."""
-    try:
-        source = content_path(store, attachment.name).open("rb")
-    except (FileNotFoundError, NotADirectoryError):
-        raise AttachmentMissing(f"attachment {attachment.name} is not in the content store") from None
-    except OSError as problem:
-        raise AttachmentError(f"attachment {attachment.name} cannot be opened: {problem.strerror}") from problem
-    with source:
-        yield decrypt_attachment(source, attachment)
 
 
 def decrypt_attachment(source: BinaryIO, attachment: AttachmentKey) -> BinaryIO:

@@ -5,7 +5,6 @@ SignalBackups/
     files/00/ ... files/ff/              attachment files, shared by all snapshots
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -23,7 +22,6 @@ __all__ = [
     "MAIN",
     "MANIFEST",
     "METADATA",
-    "SNAPSHOT_NAME",
     "STORE",
     "SnapshotFolder",
     "find_snapshots",
@@ -35,7 +33,6 @@ METADATA: Final = "metadata"
 MAIN: Final = "main"
 MANIFEST: Final = "files"
 STORE: Final = "files"
-SNAPSHOT_NAME: Final = re.compile(r"signal-backup-(\d{4})-(\d\d)-(\d\d)-(\d\d)-(\d\d)-(\d\d)")
 # The suffix of a snapshot's name until it is complete.
 UNFINISHED: Final = "-tmp"
 METADATA_LIMIT: Final = 64 * 1024

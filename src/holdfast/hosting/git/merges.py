@@ -42,7 +42,6 @@ __all__ = [
     "add_squash",
     "check_merge",
     "is_ancestor",
-    "merges_cleanly",
 ]
 
 CHECK_SECONDS: Final = 5.0
@@ -56,14 +55,6 @@ class MergeCheck(msgspec.Struct, frozen=True):
 
     is_clean: bool
     conflicts: tuple[str, ...] = ()
-
-
-def merges_cleanly(repo: Repo, base: str, head: str) -> bool:
-    """Return whether `head` merges into `base` without conflicts; False after a timeout."""
-    try:
-        return check_merge(repo, base, head).is_clean
-    except GitTimedOut:
-        return False
 
 
 def check_merge(repo: Repo, base: str, head: str) -> MergeCheck:

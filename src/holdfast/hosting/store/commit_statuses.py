@@ -27,7 +27,6 @@ __all__ = [
     "combined_state",
     "context_states",
     "count_of_commit",
-    "find_status",
     "latest_statuses",
     "statuses_of",
 ]
@@ -68,7 +67,6 @@ ADD = Statement(
     .values(repository_id=bindparam("repository"), **{name: bindparam(name) for name in ADDED})
     .returning(*COLUMNS)
 )
-BY_ID = Statement(select(*COLUMNS).where(commit_statuses.c.id == bindparam("id")))
 COUNT = Statement(
     select(func.count()).select_from(
         select(commit_statuses.c.id).where(*OF_COMMIT).limit(bindparam("most")).subquery()
@@ -119,12 +117,6 @@ def count_of_commit(link: Link, repository: Repository, sha: str) -> int:
     """Return how many statuses a commit has, counted up to `MOST_PER_COMMIT`."""
     ((counted,),) = COUNT.run(link, repository=repository.id, sha=sha, most=MOST_PER_COMMIT)
     return int(counted)
-
-
-def find_status(database: Database, number: int) -> CommitStatus | None:
-    """Return a status by id, or None."""
-    row = database.row(BY_ID, id=number)
-    return None if row is None else CommitStatus(*row)
 
 
 @lru_cache(maxsize=4)

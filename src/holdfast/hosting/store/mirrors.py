@@ -19,7 +19,6 @@ __all__ = [
     "claim_due",
     "end_sync",
     "find_migration",
-    "find_mirror",
     "request_sync",
     "set_interval",
     "set_mirrored",
@@ -108,13 +107,6 @@ def add_mirror(
         "created_at": now,
     }
     connection.execute(insert(mirrors), row)
-
-
-def find_mirror(database: Database, repository_id: int) -> Mirror | None:
-    """Return the mirror of a repository; None if it is not a mirror."""
-    with database.read() as connection:
-        row = connection.execute(select(*MIRROR).where(mirrors.c.repository_id == repository_id)).one_or_none()
-    return None if row is None else Mirror(*row)
 
 
 def request_sync(database: Database, repository_id: int) -> bool:

@@ -44,7 +44,6 @@ __all__ = [
     "write_atomically",
 ]
 
-NO_ROOM: Final = "There is no room for it, or the disk has a fault."
 # The names of files in a cache entry.
 READY: Final = "chats.db"
 SEALED: Final = "sealed"

@@ -266,11 +266,6 @@ def pull_form(
     )
 
 
-def address_part(name: str) -> str:
-    """Return the name of a base or head quoted for a URL path."""
-    return quote(raw(name), safe="/")
-
-
 def are_branches(sides: ComparedSides) -> bool:
     """Return whether both sides are branches with UTF-8 names; a head with an owner counts as a branch."""
     if well_formed(sides.base) != sides.base or well_formed(sides.head) != sides.head:

@@ -38,12 +38,6 @@ class PullHead:
     """How many commits it has; None if they cannot be read."""
     files: int
     reads_code: bool
-    head_repository: Repository | None
-
-    @property
-    def clone_of_head(self) -> str:
-        """The full name of the head repository; empty if it is deleted or not visible to the viewer."""
-        return "" if self.head_repository is None else self.head_repository.full_name
 
 
 def pull_head(request: RequestContext, target: RepositoryAccess, issue: Issue) -> PullHead:
@@ -75,7 +69,6 @@ def pull_head(request: RequestContext, target: RepositoryAccess, issue: Issue) -
         commits=commit_count(request, target, issue) if reads_code else None,
         files=pull.changed_files,
         reads_code=reads_code,
-        head_repository=source,
     )
 
 
