@@ -7,7 +7,7 @@ import pytest
 import structlog
 
 from holdfast import logs
-from tests.conftest import Service
+from tests.conftest import Service, wait_for
 
 
 @pytest.mark.parametrize("given", ["abc-123", "x" * 64])
@@ -33,6 +33,7 @@ def test_a_request_is_one_line_without_its_query(service: Service) -> None:
         client.get(
             "/api/v1/version?token=hunter2", headers={"X-Request-Id": "mine", "Authorization": "token hunter2"}
         )
+    wait_for(lambda: "\n" in stream.getvalue())  # the line follows the response
     structlog.reset_defaults()
     (line,) = [json.loads(line) for line in stream.getvalue().splitlines() if '"request"' in line]
     assert (line["method"], line["path"], line["status"], line["request"]) == (
