@@ -447,8 +447,8 @@ def prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """Configure a new SQLite connection; transactions are begun by SQLAlchemy's events, not by the driver."""
     connection.isolation_level = None
     for pragma in (
-        "journal_mode = WAL",
-        "synchronous = FULL",
+        "journal_mode = WAL",  # a write-ahead log: readers do not wait for a writer
+        "synchronous = FULL",  # each commit ends with an fsync
         "foreign_keys = ON",
         f"busy_timeout = {LOCK_TIMEOUT_MS}",
     ):
