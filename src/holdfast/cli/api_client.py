@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["LFS_TYPE", "MalformedResponse", "Remote", "RemoteRefused", "Reply"]
 
 TIMEOUT_S: Final = 120
-LARGEST_ANSWER: Final = 8 << 20
+LARGEST_RESPONSE: Final = 8 << 20
 LFS_TYPE: Final = "application/vnd.git-lfs+json"
 MOST_REDIRECTS: Final = 5
 # The part of a server's error message that is shown.
@@ -47,7 +47,7 @@ class MalformedResponse(RemoteRefused):
     """A response is incomplete or violates the protocol."""
 
 
-class Refusal(msgspec.Struct):
+class ApiErrorResponse(msgspec.Struct):
     """The body of an error response."""
 
     message: str = ""
@@ -122,13 +122,13 @@ class Remote:
             content = msgspec.json.encode(body)
             headers["Content-Type"] = sort
         with self.open(method, address, headers, content) as reply:
-            data = reply.read_all(LARGEST_ANSWER)
+            data = reply.read_all(LARGEST_RESPONSE)
         try:
             return msgspec.json.decode(data, type=kind)
         except (ValueError, RecursionError):
             raise MalformedResponse(f"{self.server} sent an unexpected response; is it a Holdfast host?") from None
 
-    def bytes_at(self, address: str, most: int = LARGEST_ANSWER) -> bytes | None:
+    def bytes_at(self, address: str, most: int = LARGEST_RESPONSE) -> bytes | None:
         """Return a small file, or the first `most` + 1 bytes of a larger one; None if it does not exist."""
         try:
             with self.open("GET", address, {}) as reply:
@@ -211,7 +211,7 @@ class Remote:
             if reply.status < 300:
                 raise MalformedResponse(f"{self.server} sent unexpected status {reply.status}")
             try:
-                message = msgspec.json.decode(reply.read_all(LARGEST_ANSWER), type=Refusal).message
+                message = msgspec.json.decode(reply.read_all(LARGEST_RESPONSE), type=ApiErrorResponse).message
             except (ValueError, RecursionError, RemoteRefused):
                 message = ""
         reasons = {

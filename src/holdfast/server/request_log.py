@@ -40,7 +40,7 @@ class RequestLog:
         # None until the response has begun.
         status: int | None = None
 
-        async def answer(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -50,10 +50,10 @@ class RequestLog:
         token = logs.REQUEST.set(request_id)
         with traces.start_request(scope["method"], scope["headers"]) as span:
             try:
-                await self.app(scope, receive, answer)
+                await self.app(scope, receive, send_with_id)
             except Exception as error:  # noqa: BLE001  # the outermost handler, which returns an error response
                 if status is None:
-                    await respond_to_error(self._host, error, scope, receive, answer)
+                    await respond_to_error(self._host, error, scope, receive, send_with_id)
                 else:
                     # The server closes the connection, so that the client sees a truncated response.
                     log_aborted(error)

@@ -88,5 +88,5 @@ def home_page(request: RequestContext, error: HostingError | None = None) -> Raw
         groups=groups,
         more_groups=group_total - len(groups),
         transfers=waiting,
-        shelf=list_backup_files(request.app.settings.data / "backups") if user.is_admin else [],
+        backup_files=list_backup_files(request.app.settings.data / "backups") if user.is_admin else [],
     )

@@ -29,7 +29,7 @@ SIGNATURES: Final = (
 )
 
 
-def checked(content: bytes) -> Avatar:
+def check_image(content: bytes) -> Avatar:
     """Return an image with its media type, detected by its first bytes; raise `InvalidValue` for other content."""
     if len(content) > MOST_BYTES:
         raise InvalidValue("Image", f"may have {MOST_BYTES} bytes")
@@ -44,7 +44,7 @@ def checked(content: bytes) -> Avatar:
 def set_own_avatar(app: App, actor: Actor, content: bytes | None) -> None:
     """Replace the avatar of the actor; None removes it."""
     user = access.require_login(actor)
-    store.set_account_avatar(app.database, user, None if content is None else checked(content))
+    store.set_account_avatar(app.database, user, None if content is None else check_image(content))
 
 
 def set_organization_avatar(
@@ -52,7 +52,7 @@ def set_organization_avatar(
 ) -> None:
     """Replace the avatar of an organization, as one of its owners; None removes it."""
     access.require_organization_owner(actor, organization)
-    avatar = None if content is None else checked(content)
+    avatar = None if content is None else check_image(content)
     store.set_account_avatar(app.database, organization.account, avatar)
 
 
@@ -60,7 +60,7 @@ def set_repository_avatar(app: App, actor: Actor, target: RepositoryAccess, cont
     """Replace the avatar of a repository, as one of its administrators; None removes it."""
     access.require_repository_admin(actor, target)
     access.require_unarchived(target)
-    avatar = None if content is None else checked(content)
+    avatar = None if content is None else check_image(content)
     with app.database.write() as connection:
         store.set_repository_avatar(connection, target.repository, avatar)
 

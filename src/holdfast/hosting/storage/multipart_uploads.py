@@ -23,7 +23,7 @@ __all__ = ["MultipartUpload", "MultipartUploads", "sign"]
 ALGORITHM: Final = "AWS4-HMAC-SHA256"
 SECONDS: Final = 300
 TIMEOUT: Final = 30.0
-LARGEST_ANSWER: Final = 16 * 2**20
+LARGEST_RESPONSE: Final = 16 * 2**20
 # The maximum number of pages, for a bucket whose listing never ends.
 MOST_PAGES: Final = 1000
 
@@ -86,7 +86,7 @@ class MultipartUploads:
         for _ in range(MOST_PAGES):
             markers = {name: mark for name, mark in marks.items() if mark}
             try:
-                page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **markers}))  # noqa: S314  # our own bucket's response, limited in size
+                page = ET.fromstring(self._request("GET", "", {"uploads": "", "prefix": prefix, **markers}))  # noqa: S314  # our own bucket's response, limited in size
                 yield from map(parse_upload, child_elements(page, "Upload"))
             except (ET.ParseError, ValueError):
                 raise StorageUnavailable(f"the bucket {self.bucket} returned an invalid list of uploads") from None
@@ -99,9 +99,9 @@ class MultipartUploads:
 
     def abort(self, upload: MultipartUpload) -> None:
         """Abort an upload; an unknown one is no error."""
-        self._ask("DELETE", f"/{upload.key}", {"uploadId": upload.id}, fine=404)
+        self._request("DELETE", f"/{upload.key}", {"uploadId": upload.id}, fine=404)
 
-    def _ask(self, method: str, path: str, parameters: Mapping[str, str], *, fine: int = 0) -> bytes:
+    def _request(self, method: str, path: str, parameters: Mapping[str, str], *, fine: int = 0) -> bytes:
         url = sign(
             method,
             self._root + quote(path),
@@ -113,8 +113,8 @@ class MultipartUploads:
         )
         try:
             request = urllib.request.Request(url, method=method)  # noqa: S310  # the URL from the settings
-            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310  # likewise
-                content: bytes = answer.read(LARGEST_ANSWER)
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as response:  # noqa: S310  # likewise
+                content: bytes = response.read(LARGEST_RESPONSE)
                 return content
         except urllib.error.HTTPError as error:
             with error:

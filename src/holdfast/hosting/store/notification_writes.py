@@ -51,7 +51,7 @@ NAME: Final = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 MENTION: Final = re.compile(rf"(?<![\w/@#&.-])@({NAME})")
 LONGEST_TEXT: Final = 200_000
 # Events that all subscribers are notified of: the part of an issue, and the action.
-TOLD: Final = frozenset(
+NOTIFIED: Final = frozenset(
     {
         ("", "opened"),
         ("", "closed"),
@@ -144,7 +144,7 @@ def notify(
     comment = details.get("comment_id") if part == "comment" else None
     comment_id = comment if isinstance(comment, int) else None
     binds: dict[str, int | None] = {"issue": issue_id, "comment": comment_id, "now": now}
-    if (part, action) in TOLD:
+    if (part, action) in NOTIFIED:
         for statement in (RENEW_SUBSCRIBED, ADD_SUBSCRIBED):
             statement.run(connection, **binds, repository=repository_id, actor=actor_id)
     named = named_users(connection, issue_id, comment_id, (part, action), details) - {actor_id}

@@ -78,7 +78,9 @@ def list_entries(folder: Path) -> list[DataFolderEntry]:
 @endpoint("GET /-/archives", guards=(site_admin,), slow=True)
 def page_archives(request: RequestContext) -> RawResponse:
     """List the archives and backups of the data folder."""
-    return page(request, "chats/shelf.html", title="Chat archives", books=list_entries(backups_folder(request)))
+    return page(
+        request, "chats/data_folder.html", title="Chat archives", entries=list_entries(backups_folder(request))
+    )
 
 
 @endpoint("GET /-/archives/{name}", guards=(site_admin,), slow=True)
