@@ -23,6 +23,7 @@ WHATSAPP_ANDROID = (
     "12/31/20, 11:59 PM - Messages are end-to-end encrypted.\n1/1/21, 12:00 AM - Jörg: Frohes Neues 🎆\n"
 )
 WHATSAPP_IPHONE = "\u200e[31.12.20, 23:59:58] Jörg: \u200eMessages are encrypted.\n[01.01.21, 00:00:01] Ana: Olá\n"
+TELEGRAM_CHAT = '{\n "name": "Zoë \\"Z\\"",\n "type": "personal_chat",\n "id": 4567,\n "messages": [\n'
 
 
 def sixteenths(data: bytes) -> bytes:
@@ -90,6 +91,21 @@ KINDS: dict[str, tuple[Callable[[Path], bytes], str, str]] = {
     "old Android 1": (lambda _: old_android_backup(version=True), "old format", "restore it on a phone"),
     "WhatsApp text": (lambda _: WHATSAPP_ANDROID.encode() * 40, "WhatsApp exported as text", "Signal"),
     "WhatsApp text iPhone": (lambda _: WHATSAPP_IPHONE.encode() * 40, "WhatsApp exported as text", "Signal"),
+    "WhatsApp text, short": (
+        lambda _: b"12/03/2020, 10:15 - Messages and calls are encrypted.\n12/03/2020, 10:16 - Ana: Hi\n",
+        "WhatsApp exported as text",
+        "Signal",
+    ),
+    "Telegram chat": (
+        lambda _: TELEGRAM_CHAT.encode() + b'\n   "id": 1,' * 9000,
+        "chat history that Telegram exported",
+        "Signal",
+    ),
+    "Telegram": (
+        lambda _: b'{\n "about": "Here is the data you requested. Remember: ...",\n "chats": {"list": []}\n}\n',
+        "chat history that Telegram exported",
+        "Signal",
+    ),
     "WhatsApp ZIP": (lambda _: zip_of("_chat.txt", "1.jpg"), "ZIP of a chat that WhatsApp", "Signal"),
     "zipped folder": (
         lambda _: zip_of("SignalBackups/signal-backup-2026-01-31-23-59-59/main", "SignalBackups/files/00/x"),

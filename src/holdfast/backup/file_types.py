@@ -20,6 +20,7 @@ __all__ = [
     "refuse_binary",
     "refuse_desktop_database",
     "refuse_desktop_folder",
+    "refuse_exported_chat",
     "refuse_json",
     "refuse_text",
     "refuse_zip",
@@ -45,6 +46,7 @@ BACKUP_IN_SIGNAL: Final = (
 )
 SIGNAL_ONLY: Final = "Holdfast reads backups of Signal only"
 WHATSAPP: Final = "Holdfast reads backups of Signal; there is nothing here that reads those of WhatsApp"
+TELEGRAM_ONLY: Final = "Holdfast reads backups of Signal; there is nothing here that reads those of Telegram"
 INTO_ARCHIVE: Final = (
     "look into it with `holdfast archive chats`, `search`, `show` and `export`; "
     "what is imported into an archive is a backup"
@@ -103,6 +105,11 @@ WHATSAPP_LINE: Final = re.compile(
     r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? .{4,16} - )"
 )
 WHATSAPP_NAME: Final = re.compile(r"(?i)(?:.*/)?(?:_chat\.txt|whatsapp chat.*\.txt)")
+# The first fields of one exported chat, or of all of them.
+TELEGRAM: Final = re.compile(
+    rb'\{\s*(?:"name":\s*(?:null|"(?:[^"\\]|\\.){0,1000}"),\s*"type":\s*"\w+",\s*"id":\s*\d|'
+    rb'"about":\s*"Here is the data you requested)'
+)
 OFFICE: Final = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml", "content.xml")
 SIGNAL_FOLDER: Final = re.compile(r"(?:.*/)?signal-backup[^/]*/(?:main|metadata)")
 TEXT: Final = 512
@@ -168,14 +175,23 @@ def is_android_backup(head: bytes) -> bool:
     )
 
 
+def refuse_exported_chat(head: bytes) -> None:
+    """Raise an error for a chat that WhatsApp exported as text."""
+    if is_utf8_text(head, TEXT) and any(map(WHATSAPP_LINE.match, text_of(head).splitlines()[:5])):
+        raise FileType("a chat that WhatsApp exported as text", WHATSAPP).refusal()
+
+
+def text_of(head: bytes) -> str:
+    """Return the beginning of a text file."""
+    return head[: 8 * TEXT].decode("utf-8", errors="ignore").lstrip("\ufeff")
+
+
 def refuse_text(head: bytes) -> None:
     """Raise an error for a text file that is not JSON."""
     if not is_utf8_text(head, TEXT):
         return
-    text = head[: 8 * TEXT].decode("utf-8", errors="ignore").lstrip("\ufeff")
+    text = text_of(head)
     start = text.lstrip()[:200].lower()
-    if any(WHATSAPP_LINE.match(line) for line in text.splitlines()[:5]):
-        raise FileType("a chat that WhatsApp exported as text", WHATSAPP).refusal()
     if start.startswith(("<!doctype html", "<html")):
         raise FileType(
             "a web page", "if it was downloaded, it may be a log-in page that came instead of the file"
@@ -187,6 +203,8 @@ def refuse_text(head: bytes) -> None:
 
 def refuse_json(head: bytes) -> None:
     """Raise an error for a JSON file of another known type."""
+    if TELEGRAM.match(head):
+        raise FileType("a chat history that Telegram exported", TELEGRAM_ONLY).refusal()
     import json  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     try:

@@ -13,6 +13,7 @@ from holdfast.backup.file_types import (
     is_random,
     is_utf8_text,
     refuse_binary,
+    refuse_exported_chat,
     refuse_json,
     refuse_text,
 )
@@ -92,6 +93,8 @@ def recognise(head: bytes, size: int | None, peek: Callable[[int, int], bytes] |
         return Form.LINES
     if text.startswith((b"[", b"//", b"/*")) and text[1:].lstrip()[:1] in {b"{", b"/", b"*", b"]"}:
         return Form.ARRAY
+    # A date such as 12/31/20 also reads as a header: as its length, and one field that fills it.
+    refuse_exported_chat(head)
     fits = size is None or (size >= SMALLEST_SEALED and size % 16 == 0)
     if begins_like_a_stream(head, strict=fits and not head.isascii(), size=size, peek=peek):
         return Form.STREAM
