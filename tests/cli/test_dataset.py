@@ -60,6 +60,15 @@ def test_a_search_tells_where_and_when(run: Run, backups: Path, tmp_path: Path) 
     assert (nothing.status, nothing.out, nothing.err) == (ExitCode.NO, "", "nothing was found\n")
 
 
+def test_a_query_prints_nothing_on_standard_error(run: Run, spawn: Run, backups: Path, tmp_path: Path) -> None:
+    """DuckDB lists what was not freed when the process exits."""
+    target = str(tmp_path / "out")
+    run("dataset", "build", str(backups / "ada"), target)
+    for command in (("stats", target), ("validate", target), ("search", target, "a")):
+        result = spawn("dataset", *command)
+        assert (result.status, result.err) == (ExitCode.FINE, ""), command
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
