@@ -29,6 +29,16 @@ def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
     assert names(tmp_path / "a.binproto") == ["a.binproto"]
 
 
+def test_a_folder_that_cannot_be_listed_is_one_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder such as `lost+found` does not end the search; the error of reading it is reported."""
+    (tmp_path / "a.binproto").touch()
+    (tmp_path / "lost+found" / "below").mkdir(parents=True)
+    refused, access = tmp_path / "lost+found", os.access
+    # Root may list every folder.
+    monkeypatch.setattr(os, "access", lambda path, mode: path != refused and access(path, mode))
+    assert names(tmp_path) == ["a.binproto", "lost+found"]
+
+
 def test_every_snapshot_of_a_phone_is_a_backup(tmp_path: Path) -> None:
     """Each snapshot and an export are backups, and attachments are not."""
     folder = write_phone_folder(tmp_path / "phones" / "ada", 20)

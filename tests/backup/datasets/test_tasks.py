@@ -1,5 +1,6 @@
 """The tables of one backup as Parquet files."""
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -95,3 +96,12 @@ def test_a_full_disk_ends_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(tasks, "write_backup", full)
     with pytest.raises(UnwritableBackup, match="No space left"):
         build_backup(BuildTask(DatasetSource("a", str(tmp_path / "a")), str(tmp_path / "out")))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes in folders")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """A named pipe that nobody writes to is a failed backup: opening it would not return."""
+    os.mkfifo(tmp_path / "pipe")
+    failed = build_backup(BuildTask(DatasetSource("pipe", str(tmp_path / "pipe")), str(tmp_path / "out")))
+    assert isinstance(failed, FailedBackup)
+    assert failed.reason == f"{tmp_path / 'pipe'} is a pipe or a device, not a file"

@@ -53,6 +53,12 @@ class DatasetSource(msgspec.Struct, frozen=True):
             with suppress(OSError):
                 yield file.name, file.stat()
 
+    def check_file_type(self) -> None:
+        """Raise an error for a pipe or a device: opening it might wait forever."""
+        path = Path(self.path)
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise UnreadableBackup(f"{path} is a pipe or a device, not a file")
+
     def keys(self) -> KeyMaterial | None:
         """Read the key file."""
         return None if self.key_file is None else read_key_file(Path(self.key_file))
@@ -85,7 +91,8 @@ def find_dataset_sources(
     """Return the backups at some paths, sorted by name.
 
     A path is a backup, or a folder that is searched recursively. In the folder of a phone every snapshot is a
-    backup. Hidden files, key files and `target` are skipped. Raise `TargetRefused` if two backups would have the
+    backup. Hidden files, key files and `target` are skipped. A folder that cannot be listed is a source, whose
+    error is reported when it is read. Raise `TargetRefused` if two backups would have the
     same name in the dataset.
     """
     by_name: dict[str, DatasetSource] = {}
@@ -124,7 +131,7 @@ def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]
     for child in children:
         if child.name.startswith(".") or child.name.endswith(KEY_SUFFIX):
             continue
-        if not child.is_dir():
+        if not child.is_dir() or not os.access(child, os.R_OK | os.X_OK):
             yield child
         elif not child.is_symlink() and depth < MAX_DEPTH:
             yield from backups_below(child, target, depth + 1)

@@ -58,6 +58,7 @@ def build_backup(task: BuildTask) -> BackupRecord | FailedBackup:
 
 def write_backup(source: DatasetSource, target: DatasetTarget) -> BackupRecord:
     """Write the tables of one backup, and publish them when all are complete."""
+    source.check_file_type()
     stamp = source.stamp()
     with target.staging(source.name) as folder:
         with ExitStack() as stack:
