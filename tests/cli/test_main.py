@@ -11,7 +11,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.cli import main as cli_main
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.streams import HEADER, record
+from tests.backup.streams import HEADER, record, sample, stream_of
 from tests.backup.streams import empty_frame as frame
 from tests.cli.conftest import Run
 
@@ -45,6 +45,24 @@ def test_debug_shows_the_traceback_and_still_the_line(run: Run) -> None:
     assert result.status == ExitCode.UNREADABLE
     assert "Traceback" in result.err
     assert result.err.splitlines()[-1].startswith("error: no-such-file cannot be read")
+
+
+def test_half_a_backup_points_to_its_repair(run: Run, tmp_path: Path) -> None:
+    """The error of a truncated backup names the command that saves the rest, once, and that command does."""
+    content = stream_of(sample(50))
+    half = tmp_path / "half.binproto"
+    half.write_bytes(content[: len(content) // 2])
+    for command in (("backup", "info", str(half)), ("archive", "import", str(tmp_path / "chats.db"), str(half))):
+        result = run(*command)
+        assert result.status == ExitCode.UNREADABLE
+        assert "ends in the middle of a record" in result.err
+        assert "`holdfast backup repair --drop` writes a backup of what can still be read" in result.err
+        assert result.err.count("\n") == 1
+    repaired = tmp_path / "repaired.binproto"
+    plain = run("backup", "repair", str(half), str(repaired))
+    assert (plain.status, plain.err.count("--drop")) == (ExitCode.UNREADABLE, 1)
+    assert run("backup", "repair", "--drop", str(half), str(repaired)).status == ExitCode.FINE
+    assert run("backup", "info", str(repaired)).status == ExitCode.FINE
 
 
 def test_an_internal_error_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,8 +159,11 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
 
 def message_of(error: HoldfastError) -> str:
     """Return the message of an error; the names of API fields are written as words."""
+    from holdfast.backup.errors import DamagedBackup  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
     from holdfast.hosting.errors import InvalidField, InvalidValue  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
+    if isinstance(error, DamagedBackup) and "--drop" not in str(error):
+        return f"{error}; `holdfast backup repair --drop` writes a backup of what can still be read"
     if not isinstance(error, InvalidField | InvalidValue):
         return str(error)
     from holdfast.web.error_messages import message_for  # noqa: PLC0415  # only errors of `holdfast admin` need it
