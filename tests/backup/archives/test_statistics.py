@@ -1,7 +1,12 @@
 """Statistics of an archive."""
 
+from collections import Counter
+from datetime import datetime
 from itertools import pairwise
 from statistics import median_low
+from zoneinfo import ZoneInfo
+
+import pytest
 
 from holdfast.backup.archives import Archive
 
@@ -16,6 +21,22 @@ def test_all_counts_add_up(opened: Archive) -> None:
     assert sum(row.messages for row in statistics.chats) == 400
     assert statistics.media
     assert all(0 <= reply.median_s <= 12 * 3600 for reply in statistics.replies)
+
+
+@pytest.mark.parametrize("name", ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns"])
+def test_months_and_hours_are_those_of_the_time_zone(opened: Archive, name: str) -> None:
+    """Each message is counted at its local time, also where the offset has quarters of an hour."""
+    zone = ZoneInfo(name)
+    hours = [[0] * 24 for _ in range(7)]
+    months: Counter[str] = Counter()
+    for (sent_ms,) in opened.connection.execute("SELECT sent_ms FROM message"):
+        local = datetime.fromtimestamp(sent_ms / 1000, zone)
+        hours[local.weekday()][local.hour] += 1
+        months[f"{local:%Y-%m}"] += 1
+    statistics = opened.statistics(zone=zone)
+    assert [list(day) for day in statistics.hours] == hours
+    assert dict(statistics.months) == months
+    assert (statistics == opened.statistics()) is (name == "UTC")
 
 
 def test_one_chat_is_counted_alone(opened: Archive) -> None:

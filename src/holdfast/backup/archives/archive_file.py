@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Set
+from datetime import UTC, tzinfo
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
@@ -150,10 +151,13 @@ class Archive(ArchiveReader):
             beginnings=beginnings,
         )
 
-    def statistics(self, chat: int | None = None) -> Statistics:
-        """Count messages by month, hour, chat and person, in all chats or in one."""
+    def statistics(self, chat: int | None = None, *, zone: tzinfo | None = UTC) -> Statistics:
+        """Count messages by month, hour, chat and person, in all chats or in one.
+
+        Months and hours are those of a time zone; None is the time zone of this machine.
+        """
         try:
-            return msgspec.convert(msgspec.to_builtins(statistics(self, chat)), Statistics)
+            return msgspec.convert(msgspec.to_builtins(statistics(self, chat, zone)), Statistics)
         except msgspec.ValidationError:
             raise ArchiveError("the archive is damaged: values that are counted have wrong types") from None
 

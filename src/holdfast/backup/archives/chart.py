@@ -23,11 +23,11 @@ def clean(text: str) -> str:
     return escape(text.translate(UNFIT))
 
 
-def chart(statistics: Statistics) -> str:
+def chart(statistics: Statistics, zone: str = "UTC") -> str:
     """Return an SVG image of the messages by month, hour, chat and person."""
     parts: list[str] = []
     y = months(parts, statistics, 30)
-    y = hours(parts, statistics, y + 40)
+    y = hours(parts, statistics, y + 40, zone)
     y = counts(parts, "Messages by chat", statistics.chats[:MOST], y + 40)
     y = counts(parts, "Messages by person", statistics.people[:MOST], y + 40)
     body = "\n".join(parts)
@@ -63,9 +63,9 @@ def months(parts: list[str], statistics: Statistics, y: int) -> int:
     return y + 140
 
 
-def hours(parts: list[str], statistics: Statistics, y: int) -> int:
+def hours(parts: list[str], statistics: Statistics, y: int, zone: str) -> int:
     """Draw a heat map of messages by weekday and hour."""
-    y = title(parts, "By weekday and hour (UTC)", y)
+    y = title(parts, f"By weekday and hour ({zone})", y)
     most = max((count for day in statistics.hours for count in day), default=1) or 1
     for row, (name, day) in enumerate(zip(DAYS, statistics.hours, strict=True)):
         parts.append(f'<text x="20" y="{y + row * 22 + 15}">{name}</text>')

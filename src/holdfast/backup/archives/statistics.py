@@ -1,11 +1,13 @@
 """Statistics of an archive: messages by month, hour, weekday, chat and person, reply times, media."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import Any, Final
 
 from holdfast.backup.archives.reader import ArchiveReader
+from holdfast.backup.dates import moment
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
@@ -14,6 +16,8 @@ __all__ = ["FileTypeCount", "MessageCount", "ReplyTime", "Statistics", "statisti
 # A later message is not a reply but begins a new conversation.
 ANSWER_MS: Final = 12 * 3_600_000
 TOP: Final = 50
+# The UTC offset of every time zone is a multiple of a quarter of an hour, since 1972.
+QUARTER_MS: Final = 15 * 60_000
 
 
 @redacted
@@ -52,7 +56,7 @@ class FileTypeCount:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All counts. `hours` is by weekday, Monday first, then by hour of the day in UTC."""
+    """All counts. `hours` is by weekday, Monday first, then by hour of the day, in the time zone of the counts."""
 
     messages: int
     first_ms: int | None
@@ -70,8 +74,8 @@ class Statistics:
 WORDS: Final = "CASE WHEN m.text IS NULL THEN 0 ELSE length(m.text) - length(replace(m.text, ' ', '')) + 1 END"
 
 
-def statistics(reader: ArchiveReader, chat: int | None = None) -> Statistics:
-    """Compute the statistics of all chats or of one."""
+def statistics(reader: ArchiveReader, chat: int | None = None, zone: tzinfo | None = UTC) -> Statistics:
+    """Compute the statistics of all chats or of one; a zone of None is that of this machine."""
     # A scan in the order of the table takes a third of the time of an index scan: the unary plus keeps SQLite from
     # using an index.
     source = "message m WHERE true" if chat is None else "message m WHERE m.chat_id = ?"
@@ -86,13 +90,21 @@ def statistics(reader: ArchiveReader, chat: int | None = None) -> Statistics:
     )
     hours = [[0] * 24 for _ in range(7)]
     months: dict[str, int] = {}
-    for month, day, hour, count in rows(
-        "SELECT strftime('%Y-%m', h * 3600, 'unixepoch'), strftime('%w', h * 3600, 'unixepoch'), h % 24, "
-        f"sum(n) FROM (SELECT m.sent_ms / 3600000 AS h, count(*) AS n FROM {source} GROUP BY 1) GROUP BY 1, 2, 3"
-    ):
+    if zone is UTC:
+        by_hour: Iterable[tuple[Any, ...]] = rows(
+            "SELECT strftime('%Y-%m', h * 3600, 'unixepoch'), (strftime('%w', h * 3600, 'unixepoch') + 6) % 7, "
+            f"h % 24, sum(n) FROM (SELECT m.sent_ms / 3600000 AS h, count(*) AS n FROM {source} GROUP BY 1) "
+            "GROUP BY 1, 2, 3"
+        )
+    else:
+        by_hour = local_hours(
+            rows(f"SELECT m.sent_ms / {QUARTER_MS}, count(*) FROM {source} AND m.sent_ms IS NOT NULL GROUP BY 1"),
+            zone,
+        )
+    for month, day, hour, count in by_hour:
         if month is not None:
             months[month] = months.get(month, 0) + count
-            hours[(int(day) + 6) % 7][hour] += count
+            hours[day][hour] += count
     files = (
         "attachment a" if chat is None else "attachment a JOIN message m ON m.id = a.message_id AND m.chat_id = ?"
     )
@@ -115,6 +127,19 @@ def statistics(reader: ArchiveReader, chat: int | None = None) -> Statistics:
         reply_times(reader, source, values),
         tuple(FileTypeCount(*row) for row in media),
     )
+
+
+def local_hours(quarters: Iterable[tuple[Any, ...]], zone: tzinfo | None) -> Iterator[tuple[str, int, int, int]]:
+    """Yield month, weekday and hour in a time zone, and the count, of counts by quarter of an hour."""
+    for quarter, count in quarters:
+        instant = moment(quarter * QUARTER_MS)
+        try:
+            local = None if instant is None else instant.astimezone(zone)
+        except (OverflowError, OSError, ValueError):
+            # The first or last day of the calendar, or beyond the platform's `localtime`.
+            local = instant
+        if local is not None:
+            yield f"{local.year:04}-{local.month:02}", local.weekday(), local.hour, count
 
 
 def top_counts(reader: ArchiveReader, groups: Iterable[Sequence[int]]) -> tuple[MessageCount, ...]:

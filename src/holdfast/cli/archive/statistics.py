@@ -14,7 +14,7 @@ from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.output import JsonOption, console, print_json, print_note, print_table, printable
 from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.summary import human_size
-from holdfast.cli.times import Zone
+from holdfast.cli.times import Zone, ZoneOption, zone_of
 
 __all__ = ["stats"]
 
@@ -24,8 +24,6 @@ SHADES: Final = " ░▒▓█"
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MOST: Final = 15
 MONTHS: Final = 36
-# Months and hours are counted in UTC.
-UTC_ZONE: Final = Zone(UTC)
 
 
 def stats(
@@ -33,26 +31,31 @@ def stats(
     *,
     chat: Annotated[str | None, typer.Option("--chat", help="Only of this chat.")] = None,
     svg: Annotated[Path | None, typer.Option("--svg", help="Write a drawing to this SVG file instead.")] = None,
+    zone: ZoneOption = None,
     passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show statistics: messages by month, hour, weekday, chat and person; reply times; media by size."""
+    """Show statistics: messages by month, hour, weekday, chat and person; reply times; media by size.
+
+    With --json, times are in UTC unless --zone is given.
+    """
+    times = Zone(UTC) if json and zone is None else zone_of(zone)
     with open_archive(archive_file, passphrase_file) as opened:
-        statistics = opened.statistics(opened.chat_id(chat) if chat else None)
+        statistics = opened.statistics(opened.chat_id(chat) if chat else None, zone=times.zone)
     if svg is not None:
         with write_atomically(svg) as target:
-            target.write(chart(statistics).encode())
+            target.write(chart(statistics, times.name).encode())
         print_note(f"{svg} was written")
     if json:
         print_json(statistics)
     elif svg is None:
-        show(console(), statistics)
+        show(console(), statistics, times)
 
 
-def show(out: Console, statistics: Statistics) -> None:
+def show(out: Console, statistics: Statistics, times: Zone) -> None:
     """Print the statistics."""
-    first, last = UTC_ZONE.bare(statistics.first_ms), UTC_ZONE.bare(statistics.last_ms)
-    out.print(f"{statistics.messages:,} messages, {first} to {last} UTC")
+    first, last = times.bare(statistics.first_ms), times.bare(statistics.last_ms)
+    out.print(f"{statistics.messages:,} messages, {first} to {last} {times.name}")
     out.print()
     most = max((count for _, count in statistics.months), default=1)
     for month, count in statistics.months[-MONTHS:]:
