@@ -3,13 +3,14 @@
 import re
 from pathlib import Path
 from urllib.parse import unquote
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection
-from holdfast.backup.exports.html import overview_pages
+from holdfast.backup.exports.html import overview_pages, write_html
 from tests.backup.archives.histories import copies, import_backups, write
 from tests.backup.exports.hostile import MARKUP_INJECTIONS
 from tests.backup.exports.html.exported_pages import add_all_media, check_links, export_pages
@@ -93,6 +94,20 @@ def test_everybody_and_statistics_are_of_the_whole_archive(opened: Archive, tmp_
     assert f"{len(opened.people()):,} people" in (tmp_path / "out/people.html").read_text()
     assert f"{opened.statistics().messages:,} messages" in (tmp_path / "out/statistics.html").read_text()
     assert {"people.html", "statistics.html", "calls.html"} <= set(pages["index.html"].links)
+
+
+def test_statistics_count_in_the_time_zone_of_the_export(opened: Archive, tmp_path: Path) -> None:
+    """The hours of the statistics are those at which the other pages show the messages, and the zone is named."""
+    zone = ZoneInfo("Asia/Kathmandu")
+    export_pages(opened, tmp_path / "utc")
+    write_html(opened, tmp_path / "there", ChatSelection(), media=False, search=False, zone=zone)
+    utc, there = ((tmp_path / name / "statistics.html").read_text() for name in ("utc", "there"))
+    assert "Times are UTC." in utc
+    assert "Times are Asia/Kathmandu." in there
+    local = opened.statistics(zone=zone).hours
+    noon = sum(day[12] for day in local)
+    assert noon != sum(day[12] for day in opened.statistics().hours)
+    assert re.search(rf"12:00</span><progress[^>]*></progress><span>{noon}</span>", there)
 
 
 def test_an_export_of_one_chat_tells_of_nothing_else(archive_path: Path) -> None:

@@ -227,12 +227,14 @@ class Overview:
 
     def statistics_page(self) -> OverviewPage:
         """Return the page with numbers of messages by month, weekday, hour, chat, person, and of files by type."""
-        statistics: Statistics = self.context.archive.statistics()
+        zone = self.context.clock.zone
+        statistics: Statistics = self.context.archive.statistics(zone=zone)
+        total = pluralize(statistics.messages, "message", "messages")
         days = [(name, sum(hours)) for name, hours in zip(DAYS, statistics.hours, strict=True)]
         hours = [(f"{n:02}:00", sum(day[n] for day in statistics.hours)) for n in range(24)]
         inside = "".join(
             (
-                f'<p class="sum">{pluralize(statistics.messages, "message", "messages")}. Times are UTC.</p>\n',
+                f'<p class="sum">{total}. Times are {escape(str(zone))}.</p>\n',
                 bars("By month", statistics.months),
                 bars("By weekday", days),
                 bars("By hour", hours),
