@@ -160,7 +160,7 @@ def test_an_example_that_needs_a_process_prints_what_its_page_says(
         env={**os.environ, "HOLDFAST_PORT": "0", "HOLDFAST_WORKERS": "1"},
     )
     # What never prints the last line is ended, so that the failure shows what it did print.
-    limit = threading.Timer(30, process.kill)
+    limit = threading.Timer(90, process.kill)
     limit.start()
     try:
         assert process.stdout is not None
