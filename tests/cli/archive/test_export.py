@@ -79,7 +79,7 @@ def test_one_chat_is_one_file(run: Run, chats_db: str, tmp_path: Path) -> None:
     target = tmp_path / "chat.html"
     arguments = ("archive", "export", chats_db, str(target), "--single-file", "--chat", str(chat["id"]))
     result = run(*arguments)
-    assert (result.status, result.out) == (0, f"{target}: 1 files written, 0 unchanged, 0 removed\n")
+    assert (result.status, result.out) == (0, f"{target}: 1 file written, 0 unchanged, 0 removed\n")
     assert len(re.findall(r'<li [^>]*id="m\d', target.read_text())) == chat["messages"]
     assert target.stat().st_mode & 0o077 == 0
     second = run(*arguments)

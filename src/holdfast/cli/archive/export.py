@@ -18,7 +18,7 @@ from holdfast.backup.exports import ChatSelection, ExportSummary, Form, export
 from holdfast.backup.exports import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable
 from holdfast.cli.outputs import check_target
 from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 
@@ -157,7 +157,8 @@ def print_result(target: Path, form: Form, summary: ExportSummary, problems: lis
             ExportResult(target, form, summary.written, summary.unchanged, summary.removed, tuple(problems))
         )
     else:
-        line = f"{summary.written:,} files written, {summary.unchanged:,} unchanged, {summary.removed:,} removed"
+        written = count_of(summary.written, "file")
+        line = f"{written} written, {summary.unchanged:,} unchanged, {summary.removed:,} removed"
         console().print(f"{printable(str(target))}: {line}", markup=False)
         for problem in problems[:SHOWN]:
             print_note(f"note: {problem}")
