@@ -11,6 +11,8 @@ from tests.conftest import ADMIN_PASSWORD, Service
 
 HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
 Keep = Callable[[Page, str], None]
+# The second click is after the request of the first one was sent.
+CLICK_TWICE = "button => { button.click(); setTimeout(() => button.click(), 20); }"
 
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
@@ -41,6 +43,23 @@ def test_the_address_of_a_comment_leads_to_its_page(site: Service, page: Page) -
     page.goto(f"{site.url}{path}{place}")
     expect(page.get_by_text("Word 51")).to_be_in_viewport()
     assert page.url == f"{site.url}/admin/ship/issues/1?page=2#issuecomment-{last['id']}"
+
+
+@pytest.mark.parametrize(("page", "scheme"), [("desktop", "light")], indirect=True)
+def test_a_double_click_submits_a_form_once(site: Service, page: Page) -> None:
+    """A second click while the response is on its way opens no second issue, and a later one is a new comment."""
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
+        api.post("/user/repos", json={"name": "ship"})
+        log_in(page, f"{site.url}/login?next=%2Fadmin%2Fship%2Fissues%2Fnew")
+        page.get_by_label("Title").fill("Hull leaks")
+        page.get_by_role("button", name="Open issue").evaluate(CLICK_TWICE)
+        expect(page.get_by_role("heading", name="Hull leaks #1")).to_be_visible()
+        assert len(api.get("/repos/admin/ship/issues").json()) == 1
+        for number in (1, 2):
+            page.get_by_label("Your comment").fill(f"At the bow, {number}")
+            page.get_by_role("button", name="Comment", exact=True).evaluate(CLICK_TWICE)
+            expect(page.get_by_text(f"At the bow, {number}")).to_have_count(1)
+            assert len(api.get("/repos/admin/ship/issues/1/comments").json()) == number
 
 
 @pytest.mark.parametrize("page", ["desktop", "phone"], indirect=True)

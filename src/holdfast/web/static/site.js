@@ -1,4 +1,5 @@
-// Behaviour of every page: menus that close, tabs scrolled into view, copy buttons and keyboard shortcuts.
+// Behaviour of every page: menus that close, forms sent once, tabs scrolled into view, copy buttons and keyboard
+// shortcuts.
 "use strict";
 (() => {
   // One menu is open at a time; Escape and a click outside close it.
@@ -19,6 +20,22 @@
       if (held) menu.querySelector("summary").focus();
     }
   });
+
+  // A double click submits a form once. The response may be a download, after which the page is still here: the form
+  // can be submitted again after some seconds, or when the user comes back to the page.
+  const SUBMITTED_MS = 5000;
+  const submitted = new Set();
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
+    if (submitted.has(form)) {
+      event.preventDefault();
+      return;
+    }
+    submitted.add(form);
+    setTimeout(() => submitted.delete(form), SUBMITTED_MS);
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) submitted.clear(); });
 
   // The URL of a comment in the API has no page of the timeline: ask for the page that has the comment.
   const comment = /^#issuecomment-(\d+)$/.exec(location.hash);
