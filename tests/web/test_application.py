@@ -5,6 +5,8 @@ import pytest
 
 from holdfast.web.pages import NOTICE_COOKIE, local_path, redirect_to
 from tests.conftest import ADMIN_PASSWORD, Service
+from tests.hosting.api_clients import ServiceClients
+from tests.web.browser import visitor
 
 LOOKING = {"Accept": "text/html"}
 
@@ -28,6 +30,20 @@ def test_a_missing_page_is_a_404_with_the_menu(service: Service) -> None:
         assert response.status_code == 404
         assert "Log out" in response.text
         assert client.post("/", headers=LOOKING).status_code == 405
+
+
+def test_a_page_that_is_not_allowed_says_why_in_the_words_of_the_site(clients: ServiceClients) -> None:
+    """A reader who opens the form that edits a file is told which access it needs, not the message of the API."""
+    ada, eve = clients.user("ada"), clients.user("eve")
+    ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
+    path = "/ada/ship/_edit/main/README.md"
+    response = visitor(clients, "eve").get(path)
+    assert response.status_code == 403
+    assert "You need write access to this repository." in response.text
+    assert "permission to write to a repo" not in response.text
+    body = {"content": "", "message": "Edit"}
+    refused = eve.post("/repos/ada/ship/contents/new.txt", json=body)
+    assert refused.json()["message"] == "user should have a permission to write to the target branch"
 
 
 def test_pages_have_security_headers(service: Service) -> None:

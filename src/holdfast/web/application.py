@@ -12,6 +12,8 @@ from starlette.types import Receive, Scope, Send
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator, by_session, check_state
+from holdfast.hosting.error_responses import refusal_for
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.failures import explain_request
 from holdfast.hosting.http.application import EndpointApp, EndpointTable
 from holdfast.hosting.http.context import PasswordNeeded
@@ -74,6 +76,18 @@ class SessionAuthenticator(Authenticator):
             raise ApiError(303, headers={"Location": PASSWORD_PAGE})
 
 
+async def explain_page(error: Exception, request: RequestContext) -> ApiError | None:
+    """Return the error response of a failed request, with the message that pages have for the error."""
+    refusal = await explain_request(error, request)
+    if refusal is None or not isinstance(error, HostingError):
+        return refusal
+    translated = refusal_for(error)
+    if translated is None or translated.message != refusal.message:
+        # The reason is another error, such as a repository that was deleted meanwhile.
+        return refusal
+    return ApiError(refusal.status, message_for(error), headers=refusal.headers)
+
+
 class WebApp(EndpointApp[RequestContext]):
     """The ASGI application of all pages; errors are rendered as pages."""
 
@@ -83,7 +97,7 @@ class WebApp(EndpointApp[RequestContext]):
             partial(RequestContext, app),
             table,
             SessionAuthenticator(),
-            explain_request,
+            explain_page,
             options=serving_options(app),
             prefix="",
         )
