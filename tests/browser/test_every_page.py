@@ -97,6 +97,8 @@ SIGNED_IN = {
     "/{owner}/{repo}/_edit/{filepath...}": [f"{HARBOUR}/_edit/main/README.md"],
     "/{owner}/{repo}/_upload/{filepath...}": [f"{HARBOUR}/_upload/main/docs"],
     "/{owner}/{repo}/_delete/{filepath...}": [f"{HARBOUR}/_delete/main/README.md"],
+    "/{owner}/{repo}/fork": [f"{HARBOUR}/fork", "/admin/notes/fork"],
+    "/{owner}/{repo}/forks": [f"{HARBOUR}/forks"],
     "/{owner}/{repo}/find/{kind}/{filepath...}": [f"{HARBOUR}/find/branch/main"],
     "/{owner}/{repo}/issues": [f"{HARBOUR}/issues", f"{HARBOUR}/issues?q=nothing-has-this", "/admin/empty/issues"],
     "/{owner}/{repo}/pulls": [f"{HARBOUR}/pulls", "/admin/notes/pulls"],

@@ -70,6 +70,8 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"{field_label(error.field)}: {error.reason}."
         case errors.RepositoryTaken():
             return "The owner already has a repository with this name."
+        case errors.ForkExists():
+            return f"There is already a fork of {error.parent}: {error.fork}."
         case errors.ProtectionTaken():
             return "There is already a rule with this name."
         case errors.UnknownName():

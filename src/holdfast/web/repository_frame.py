@@ -8,6 +8,8 @@ from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import subscriptions
+from holdfast.hosting.services.repositories import permissions_in
+from holdfast.hosting.store.repositories import Repository, find_by_id
 from holdfast.web.live_references import without_dead_references
 from holdfast.web.pages import page
 
@@ -67,6 +69,16 @@ def finder_path(target: RepositoryAccess) -> str:
     return f"{root_path(target)}/find/branch/{quote(repository.default_branch)}"
 
 
+def readable_parent(request: RequestContext, target: RepositoryAccess) -> Repository | None:
+    """Return the repository that this one is a fork of; None if there is none or the viewer may not read it."""
+    if target.repository.fork_of is None:
+        return None
+    parent = find_by_id(request.app.database, target.repository.fork_of)
+    if parent is None or not permissions_in(request.app, request.actor, parent).may_read(Unit.CODE):
+        return None
+    return parent
+
+
 def show_in(
     request: RequestContext,
     target: RepositoryAccess,
@@ -90,6 +102,8 @@ def show_in(
         tabs=tabs_of(target),
         current=tab,
         finder=finder_path(target),
+        forked_from=readable_parent(request, target),
+        may_fork=request.actor.user is not None and target.permissions.may_read(Unit.CODE),
         subscribed_to=subscriptions.chosen(request.app, request.actor, target),
         **values,
     )

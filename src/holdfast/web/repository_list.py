@@ -11,7 +11,7 @@ from holdfast.hosting.services import repository_search
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.substring_search import SubstringMatch
 
-__all__ = ["RepositoryLine", "list_lines"]
+__all__ = ["RepositoryLine", "line_of", "list_lines"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from holdfast.web import (
     avatars,
     diagram_frame,
     explore,
+    forks,
     home,
     login,
     notifications,
@@ -76,7 +77,7 @@ __all__ = ["endpoints"]
 MODULES: Final[tuple[ModuleType, ...]] = (
     *(home, explore, search, notifications, login, second_factor, passkey_login, sign_up),
     *(avatars, reference, stylesheet, diagram_frame),
-    *(releases, release_pages, release_forms, subscription_forms),
+    *(releases, release_pages, release_forms, subscription_forms, forks),
     *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page, activity_page),
     *(edit_page, upload_page, delete_page, file_finder),
     *(

@@ -154,6 +154,7 @@ def directory_page(
         pushes=recent_pushes(request, target, location.repo) if is_first else [],
         side=side_column(request, target, location) if is_first else None,
         may_release=may_change_releases(request, target),
+        may_sync=target.permissions.may_write(Unit.CODE) and not target.repository.is_archived,
     )
 
 
