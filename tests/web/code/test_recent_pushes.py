@@ -9,7 +9,7 @@ from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import pulls, repositories
+from holdfast.hosting.services import forks, pulls, repositories
 from holdfast.hosting.services.issues import IssueDraft
 from holdfast.hosting.services.repositories import NewRepository, initial_commit
 from holdfast.hosting.services.revisions import open_latest
@@ -109,3 +109,15 @@ def test_a_branch_of_a_fork_is_compared_with_its_parent(app: App, ship: Reposito
         connection.execute(update(table).where(table.c.id == fork.id).values(fork_of=ship.id))
     push(app, fork, bob, "main")
     assert offered_branches(app, fork, bob) == ["/ada/ship/compare/main...bob:main"]
+
+
+def test_a_new_or_updated_fork_offers_nothing(app: App, ship: Repository, people: list[Account]) -> None:
+    """Its branches are those of the parent; a commit that is only in the fork is offered."""
+    ada, bob = people
+    fork = forks.fork(app, Actor(bob), accessed(app, Actor(bob), ship))
+    assert offered_branches(app, fork, bob) == []
+    for repository, user in ((ship, ada), (fork, bob)):
+        push(app, repository, user, "later")
+    assert offered_branches(app, fork, bob) == []
+    push(app, fork, bob, "mine")
+    assert offered_branches(app, fork, bob) == ["/ada/ship/compare/main...bob:mine"]

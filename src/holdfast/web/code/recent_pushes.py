@@ -15,6 +15,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.store import pulls, repository_log
 from holdfast.hosting.store.repositories import Repository, find_by_id
+from holdfast.web.code.location import commit_by_id
 from holdfast.web.repository_frame import root_path
 
 __all__ = ["RecentPush", "recent_pushes"]
@@ -51,7 +52,7 @@ def recent_pushes(request: RequestContext, target: RepositoryAccess, repo: Repo)
     default = repository.default_branch
     names = [name for name in moved if well_formed(name) == name and (name != default or home is not None)]
     newest = names[: MOST_SHOWN * 2]
-    shown = [name for name in newest if is_new(request, repository, repo, name, is_home=home is None)]
+    shown = [name for name in newest if is_new(request, repository, repo, name, home)]
     return [RecentPush(name, moved[name], compare_address(target, home, name)) for name in shown[:MOST_SHOWN]]
 
 
@@ -65,13 +66,22 @@ def base_of(request: RequestContext, repository: Repository) -> Repository | Non
     return parent
 
 
-def is_new(request: RequestContext, repository: Repository, repo: Repo, name: str, *, is_home: bool) -> bool:
-    """Return whether a branch exists, has commits of its own, and is not the head of an open pull request."""
+def is_new(
+    request: RequestContext, repository: Repository, repo: Repo, name: str, home: Repository | None
+) -> bool:
+    """Return whether a branch exists, has commits of its own, and is not the head of an open pull request.
+
+    A branch of a fork has none if its commit is in the parent, as after forking and updating the fork.
+    """
     ref, default = refs.branch(repo, name), refs.branch(repo, repository.default_branch)
     if ref is None or pulls.is_open_head(request.app.database, repository.id, name):
         return False
-    if not is_home or default is None:
-        return not is_home
+    if home is not None:
+        with suppress(HostingError):
+            return commit_by_id(request.app.copies.open(home), ref.id) is None
+        return False
+    if default is None:
+        return False
     with suppress(HostingError):
         return history.merge_base(repo, default.id, ref.id) != ref.id
     return False
