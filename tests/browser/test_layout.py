@@ -56,3 +56,30 @@ def test_an_address_with_a_line_shows_that_line_of_a_long_file(site: Service, pa
         expect(page.locator("#L14990")).to_be_attached()
     page.goto(f"{site.url}/admin/ship/src/branch/main/long.txt#L99999")
     expect(page.locator("#L1")).to_be_visible()
+
+
+@pytest.mark.parametrize(("page", "scheme"), [("desktop", "light")], indirect=True)
+@pytest.mark.parametrize(
+    "element", ["<span class=entry-line><bdi id=line></bdi></span>", "<p class=entry-text id=line>"]
+)
+def test_a_line_about_a_name_in_arabic_reads_from_the_left(site: Service, page: Page, element: str) -> None:
+    """The direction of a line is that of its own text, not that of an isolated name at its start."""
+    page.goto(site.url)
+    positions = page.evaluate(
+        """element => {
+            document.querySelector("main").innerHTML = element;
+            const line = document.querySelector("#line");
+            if (line.localName === "p") line.dir = "auto";
+            line.textContent = "\u2068\u0646\u0628\u064a\u0644\u2069 has a new phone number.";
+            const [text] = line.childNodes;
+            return [1, 7, text.length - 1].map((start) => {
+                const range = document.createRange();
+                range.setStart(text, start);
+                range.setEnd(text, start + 1);
+                return range.getBoundingClientRect().left;
+            });
+        }""",
+        element,
+    )
+    # The name, the word after it, and the full stop at the end.
+    assert positions == sorted(positions)

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.backup.archives.model import TextRange
 from holdfast.web.chats import chat_list
-from holdfast.web.chats.chat_list import PANE_ROWS, ChatListTab, ChatRow
+from holdfast.web.chats.chat_list import PANE_ROWS, ChatListTab, ChatRow, preview_line
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound
 from tests.backup.archives.histories import copies, import_backups, items, write
+from tests.backup.exports.sample_messages import message
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
@@ -142,6 +144,16 @@ def test_names_and_texts_are_escaped(hostile_archive: OpenArchive) -> None:
     assert EVIL not in page
     assert "<img src=x" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_a_mention_in_a_line_is_isolated() -> None:
+    """A name in Arabic reorders nothing beside it; a name in Latin letters stays as it is."""
+    for name, line in (
+        ("\u0646\u0628\u064a\u0644", "\u2068@\u0646\u0628\u064a\u0644\u2069 yes, with it."),
+        ("Bob", "@Bob yes, with it."),
+    ):
+        mention = TextRange(0, 1, None, 4, name)
+        assert preview_line(message("\ufffc yes, with it.", ranges=(mention,))) == line
 
 
 def test_an_archive_without_backups_has_an_empty_list(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from holdfast.backup.archives import Chat, Message, overview
+from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.web.chats.view import (
     ConversationRequest,
@@ -178,10 +179,10 @@ def make_row(view: ConversationRequest, chat: Chat, latest: Message | None) -> C
 
 
 def insert_mentions(text: str, message: Message) -> str:
-    """Replace the placeholders of mentions in a text by names."""
+    """Replace the placeholders of mentions in a text by names; right-to-left ones are enclosed in isolates."""
     for mention in sorted(message.ranges, key=lambda text_range: text_range.start):
         if mention.mention is not None:
-            text = text.replace(PLACE, f"@{mention.mention}", 1)
+            text = text.replace(PLACE, isolated(f"@{mention.mention}"), 1)
     return text.replace(PLACE, "@")
 
 
