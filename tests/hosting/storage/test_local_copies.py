@@ -1,5 +1,6 @@
 """Local copies of repositories: updates from the log, crashes, damage and eviction."""
 
+import gc
 import os
 import shutil
 import stat
@@ -14,7 +15,7 @@ import pygit2
 import pytest
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import GitError, NoSuchFolder, StorageUnavailable
+from holdfast.hosting.errors import GitDamaged, GitError, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git import local_refs, refs
 from holdfast.hosting.git.program import run
 from holdfast.hosting.storage import local_copies
@@ -267,17 +268,108 @@ def test_one_writer_holds_the_lock_and_may_take_it_again(ship: LogRepository) ->
     assert order == ["first", "second"]
 
 
-def test_a_damaged_copy_is_deleted_unless_it_is_new(ship: LogRepository) -> None:
-    """A new copy is kept despite damage, which then is in the log and would occur again."""
+def test_a_damaged_copy_is_deleted_unless_it_replaced_one_just_now(ship: LogRepository) -> None:
+    """A copy that replaced a damaged one is kept despite damage: it is in the log then, and would occur again."""
     copied(ship)
     copies, folder = ship.app.copies, ship.app.folders.path(ship.id)
-    copies.discard_damaged(ship.id)
-    assert folder.exists()
-    os.utime(folder / "config", (1, 1))
-    copies.discard_damaged(ship.id)
+    assert copies.discard_damaged(ship.id)
     assert not folder.exists()
-    copies.discard_damaged(ship.id)
     assert copied(ship) == ship.refs()
+    assert not copies.discard_damaged(ship.id)
+    assert folder.exists()
+    os.utime(folder.with_suffix(".damaged"), (1, 1))
+    assert copies.discard_damaged(ship.id)
+    assert not folder.exists()
+    assert copied(ship) == ship.refs()
+
+
+def lose_packs(folder: Path) -> None:
+    """Remove all objects."""
+    shutil.rmtree(folder / "objects")
+    (folder / "objects").mkdir()
+
+
+def lose_refs(folder: Path) -> None:
+    """Remove all refs."""
+    shutil.rmtree(folder / "refs" / "heads")
+    (folder / "packed-refs").unlink(missing_ok=True)
+    (folder / "refs" / "heads").mkdir()
+
+
+def garble_ref(folder: Path) -> None:
+    """Overwrite the file of a ref."""
+    for ref in (folder / "refs" / "heads").iterdir():
+        ref.write_text("garbage\n")
+
+
+@pytest.mark.parametrize("damage", [lose_packs, lose_refs, garble_ref, cut_pack])
+@pytest.mark.parametrize("reader", ["libgit2", "git"])
+def test_a_copy_that_loses_its_default_branch_is_rebuilt_by_its_next_reader(
+    ship: LogRepository, damage: Callable[[Path], None], reader: str
+) -> None:
+    """Otherwise it would be served as an empty repository, to a clone that succeeds."""
+    for _ in range(UNPACK_LIMIT):
+        ship.commit()
+    copied(ship)
+    damage(ship.app.folders.path(ship.id))
+    if reader == "libgit2":
+        # A thread that has nothing open yet.
+        with ThreadPoolExecutor(1) as threads:
+            folder = threads.submit(lambda: ship.app.copies.open(ship.row).folder).result()
+    else:
+        folder = ship.app.copies.path(ship.row)
+    assert snapshot(folder) == ship.refs()
+
+
+def test_other_threads_stop_reading_a_damaged_pack(ship: LogRepository) -> None:
+    """libgit2 shares open packs between the threads of a process, which a rebuilt copy would be read from."""
+    commits = [ship.commit(size=300_000) for _ in range(3)]
+    copied(ship)
+    packs = list((ship.app.folders.path(ship.id) / "objects" / "pack").glob("*.pack"))
+    for pack in packs:
+        content = bytearray(pack.read_bytes())
+        content[12:-20] = bytes(len(content) - 32)
+        pack.unlink()
+        pack.write_bytes(content)
+
+    def read() -> int:
+        repo = ship.app.copies.open(ship.row)
+        return sum(len(repo.read(commit, "commit")) for commit in commits)
+
+    with ThreadPoolExecutor(1) as another_thread:
+        for reader in (read, another_thread.submit(read).result):
+            with pytest.raises(GitDamaged):
+                reader()
+        assert ship.app.copies.discard_damaged(ship.id)
+        assert another_thread.submit(read).result() == read()
+        # It is also written to as before.
+        ship.commit()
+        assert copied(ship) == ship.refs()
+        gc.collect()
+        assert another_thread.submit(read).result() == read()
+
+
+def test_a_repository_without_its_default_branch_is_not_damaged(ship: LogRepository) -> None:
+    """It is neither rebuilt nor refused."""
+    head = ship.refs()[MAIN]
+    ship.set(RefUpdate("refs/heads/other", ZERO, head), RefUpdate(MAIN, head, ZERO))
+    folder = ship.app.copies.path(ship.row)
+    built = (folder / "config").stat()
+    assert ship.app.copies.path(ship.row) == folder
+    assert (folder / "config").stat() == built
+    assert snapshot(folder) == ship.refs() == {"refs/heads/other": head}
+
+
+def test_damage_that_is_in_the_log_does_not_rebuild_the_copy_for_every_reader(ship: LogRepository) -> None:
+    """The copy is rebuilt once, and then served as it is."""
+    missing = "1" * 40
+    ship.set(RefUpdate(MAIN, ship.refs()[MAIN], missing))
+    folder = ship.app.copies.path(ship.row)
+    built = (folder / "config").stat().st_ino
+    for _ in range(3):
+        assert ship.app.copies.path(ship.row) == folder
+        ship.app.copies.open(ship.row)
+    assert (folder / "config").stat().st_ino == built
 
 
 def test_a_folder_that_is_not_yet_a_copy_is_never_deleted(ship: LogRepository) -> None:

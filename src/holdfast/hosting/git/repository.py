@@ -23,7 +23,7 @@ from pygit2.enums import ConfigLevel, ObjectType
 from holdfast.hosting.errors import GitDamaged, GitError, GitUnsupported, NoSuchFolder, NoSuchObject
 from holdfast.hosting.git.encoding import is_id
 
-__all__ = ["Kind", "Repo", "configure", "open_repository"]
+__all__ = ["Kind", "Repo", "configure", "open_fresh", "open_repository", "reopen"]
 
 Kind = Literal["commit", "tree", "blob", "tag"]
 KINDS: Final[dict[ObjectType, Kind]] = {
@@ -42,8 +42,16 @@ CACHE: Final = 64 * 1024 * 1024
 PACKS_OPEN: Final = 512
 HEADER: Final = 32
 MAX_WRITE_ATTEMPTS: Final = 5
+SPELLINGS: Final = 1000
 
+# The priorities of libgit2: packs are searched before loose objects.
+LOOSE_PRIORITY: Final = 1
+PACK_PRIORITY: Final = 2
+
+Identity = tuple[int, int, int]
 opened = threading.local()
+# Repositories in which damage was found: the identity of the folder it was found in, and how many there were.
+damaged: dict[str, tuple[Identity | None, int]] = {}
 
 
 def configure() -> None:
@@ -183,35 +191,72 @@ def damaged_error(object_id: str, problem: str = "cannot be read") -> GitDamaged
 
 def open_repository(folder: Path) -> Repo:
     """Open a repository, cached per thread."""
-    cache: OrderedDict[str, tuple[tuple[int, int, int], Repo]]
+    cache: OrderedDict[str, tuple[tuple[Identity, int], Repo]]
     place = str(folder)
     try:
         cache = opened.repositories
     except AttributeError:
         cache = opened.repositories = OrderedDict()
     try:
-        # An inode number can be reused at once; with the time it is unique.
-        status = os.stat(f"{place}/config")  # noqa: PTH116  # a string instead of a Path, on a hot path
+        identity = identity_of(place)
     except OSError as error:
         cache.pop(place, None)
         raise NoSuchFolder(f"there is no repository in {folder.name}") from error
-    identity = (status.st_dev, status.st_ino, status.st_mtime_ns)
+    count = damaged[place][1] if place in damaged else 0
     cached = cache.get(place)
-    if cached is not None and cached[0] == identity:
+    if cached is not None and cached[0] == (identity, count):
         cache.move_to_end(place)
         return cached[1]
-    check_packs(folder)
-    try:
-        repo = Repo(folder, pygit2.Repository(place, pygit2.enums.RepositoryOpenFlag.NO_SEARCH))
-    except (pygit2.GitError, OSError, ValueError) as error:
-        if "unknown object format" in str(error):
-            raise GitUnsupported("repositories with SHA-256 ids cannot be read here") from error
-        raise GitDamaged(f"the repository in {folder.name} cannot be opened") from error
-    cache[place] = identity, repo
+    repo = open_fresh(folder)
+    cache[place] = (identity, count), repo
     cache.move_to_end(place)
     while len(cache) > KEPT_PER_THREAD:
         cache.popitem(last=False)
     return repo
+
+
+def open_fresh(folder: Path) -> Repo:
+    """Open a repository without the cache, so that files which were deleted meanwhile are noticed."""
+    place = str(folder)
+    check_packs(folder)
+    try:
+        git = pygit2.Repository(place, pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
+        if place in damaged:
+            # Another spelling of the path for each damaged folder: see `reopen`.
+            objects = f"{place}/objects{'/.' * (damaged[place][1] % SPELLINGS)}"
+            database = pygit2.Odb()
+            database.add_backend(pygit2.OdbBackendLoose(objects, -1, False), LOOSE_PRIORITY)
+            database.add_backend(pygit2.OdbBackendPack(objects), PACK_PRIORITY)
+            git.set_odb(database)
+    except (pygit2.GitError, OSError, ValueError) as error:
+        if "unknown object format" in str(error):
+            raise GitUnsupported("repositories with SHA-256 ids cannot be read here") from error
+        raise GitDamaged(f"the repository in {folder.name} cannot be opened") from error
+    return Repo(folder, git)
+
+
+def reopen(folder: Path) -> None:
+    """Open a repository in which damage was found anew, in all threads.
+
+    libgit2 has one open file per path of a pack in the whole process: as long as one thread has a damaged pack
+    open, the others read it too, even after it was replaced. So its path is spelled differently from now on.
+    """
+    place = str(folder)
+    try:
+        identity = identity_of(place)
+    except OSError:
+        identity = None
+    found_in, count = damaged.get(place, (None, 0))
+    # Once per folder: damage that is in the log is found in it again and again.
+    if count == 0 or found_in != identity:
+        damaged[place] = identity, count + 1
+
+
+def identity_of(place: str) -> Identity:
+    """Return what distinguishes a folder from one that replaced it."""
+    # An inode number can be reused at once; with the time it is unique.
+    status = os.stat(f"{place}/config")  # noqa: PTH116  # a string instead of a Path, on a hot path
+    return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 def check_packs(folder: Path) -> None:

@@ -22,12 +22,12 @@ import msgspec
 import pygit2
 import structlog
 
-from holdfast.hosting.errors import GitError, GitFailed, NoSuchFolder
-from holdfast.hosting.git import local_refs
+from holdfast.hosting.errors import GitDamaged, GitError, GitFailed, NoSuchFolder
+from holdfast.hosting.git import local_refs, refs
 from holdfast.hosting.git.folders import Folders, make_folder_below
 from holdfast.hosting.git.packs import decode_pack, object_count
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.repository import Repo, open_fresh, open_repository, reopen
 from holdfast.hosting.storage.object_store import ObjectStore
 from holdfast.hosting.storage.pack_files import index_key, index_packs
 from holdfast.hosting.store import repository_log
@@ -87,9 +87,34 @@ class LocalCopies:
             self.update(number)
         self._note_use(number)
         try:
-            return open_repository(self.folders.path(number))
+            repo = open_repository(self.folders.path(number))
+            if self._has_head(repo, repository):
+                return repo
         except NoSuchFolder:
             return self.update(number)
+        except GitDamaged:
+            if not self.discard_damaged(number):
+                raise
+            return self.update(number)
+        return self.update(number) if self._discard_without_head(repository) else repo
+
+    def _has_head(self, repo: Repo, repository: Repository) -> bool:
+        """Return whether a copy has the commit of the default branch, if there is one.
+
+        A copy that lost its refs or packs would otherwise be served as a repository with fewer branches or none.
+        """
+        head = refs.target(repo, "HEAD")
+        if head is not None:
+            return repo.header(head) is not None
+        ref = f"{refs.BRANCHES.decode()}{repository.default_branch}"
+        return repository_log.find_ref(self._database, repository.id, ref) is None
+
+    def _discard_without_head(self, repository: Repository) -> bool:
+        """Delete a copy without the commit of its default branch, unless another thread has just updated it."""
+        with self.locked(repository.id):
+            if self._has_head(open_fresh(self._update(repository.id).folder), repository):
+                return True
+            return self.discard_damaged(repository.id)
 
     def _note_use(self, repository_id: int) -> None:
         """Set the access time of a copy's state file, by which copies are evicted."""
@@ -101,8 +126,20 @@ class LocalCopies:
                 os.utime(path, (time.time(), path.stat().st_mtime))
 
     def path(self, repository: Repository) -> Path:
-        """Return the folder of a copy, updated to at least the repository's version, for the git program."""
-        return self.open(repository).folder
+        """Return the folder of a copy, updated to at least the repository's version, for the git program.
+
+        The files of the copy are checked, since libgit2 may still have open what was deleted.
+        """
+        folder = self.open(repository).folder
+        try:
+            if not self._has_head(open_fresh(folder), repository) and self._discard_without_head(repository):
+                self.update(repository.id)
+        except GitDamaged:
+            # A folder that is missing was evicted just now.
+            if folder.is_dir() and not self.discard_damaged(repository.id):
+                raise
+            self.update(repository.id)
+        return folder
 
     def update(self, repository_id: int) -> Repo:
         """Update a copy to the current version of its repository."""
@@ -172,17 +209,25 @@ class LocalCopies:
             self._versions.pop(repository_id, None)
             self.folders.delete(repository_id)
 
-    def discard_damaged(self, repository_id: int) -> None:
-        """Delete a copy in which damage was found, unless it was built within `BUSY_SECONDS`.
+    def discard_damaged(self, repository_id: int) -> bool:
+        """Delete a copy in which damage was found, unless one was deleted for it within `BUSY_SECONDS`.
 
-        If a new copy is damaged too, the log is damaged, and rebuilding it repeatedly would not help.
+        If the copy that replaced it is damaged too, the log is damaged, and rebuilding it repeatedly would not
+        help. Returns whether it was deleted.
         """
-        with self.locked(repository_id), suppress(FileNotFoundError):
+        with self.locked(repository_id):
             folder = self.folders.path(repository_id)
-            made_at = (folder / "config").stat().st_mtime
-            if self._state(folder) is not None and made_at < time.time() - BUSY_SECONDS:
-                log.warning("damaged local copy deleted", repository_id=repository_id)
-                self.discard(repository_id)
+            reopen(folder)
+            note = folder.with_suffix(".damaged")
+            with suppress(FileNotFoundError):
+                if abs(time.time() - note.stat().st_mtime) < BUSY_SECONDS:
+                    return False
+            if self._state(folder) is None:
+                return False
+            log.warning("damaged local copy deleted", repository_id=repository_id)
+            note.touch()
+            self.discard(repository_id)
+            return True
 
     @contextmanager
     def locked(self, repository_id: int) -> Iterator[None]:
@@ -225,6 +270,7 @@ class LocalCopies:
         except GitError as error:
             # A process that was killed left the lock of a ref, or the copy was damaged by hand.
             log.warning("local copy rebuilt", repository_id=repository_id, reason=str(error))
+            reopen(folder)
             return self._rebuild(repository_id)
         self.mark(repository_id, changed.version)
         self._versions[repository_id] = changed.version
