@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pygit2
 import pytest
+from sqlalchemy import delete, func, select, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged, GitError, NoSuchFolder, StorageUnavailable
@@ -20,7 +21,7 @@ from holdfast.hosting.git import local_refs, refs
 from holdfast.hosting.git.program import run
 from holdfast.hosting.storage import local_copies
 from holdfast.hosting.storage.local_copies import STATE_FILE, UNPACK_LIMIT, LocalCopies, create_repository
-from holdfast.hosting.store import repositories
+from holdfast.hosting.store import repositories, repository_log, tables
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.ref_updates import RefUpdate
 from tests.conftest import wait_for
@@ -370,6 +371,28 @@ def test_damage_that_is_in_the_log_does_not_rebuild_the_copy_for_every_reader(sh
         assert ship.app.copies.path(ship.row) == folder
         ship.app.copies.open(ship.row)
     assert (folder / "config").stat().st_ino == built
+
+
+def test_a_copy_that_is_newer_than_the_database_is_rebuilt(ship: LogRepository) -> None:
+    """After the database was restored to an earlier time, or failed over to a replica that was behind."""
+    restored = ship.refs()
+    older = ship.row.version
+    with ship.app.database.write() as connection:
+        log_rows = tables.ref_log.c.repository_id == ship.id
+        its_packs = tables.packs.c.repository_id == ship.id
+        last_pack = connection.execute(select(func.max(tables.packs.c.id)).where(its_packs)).scalar_one()
+    ship.commit()
+    ship.commit("refs/heads/lost")
+    copied(ship)
+    with ship.app.database.write() as connection:
+        connection.execute(delete(tables.ref_log).where(log_rows, tables.ref_log.c.version > older))
+        connection.execute(delete(tables.packs).where(tables.packs.c.id > last_pack))
+        connection.execute(delete(tables.refs).where(tables.refs.c.repository_id == ship.id))
+        repository_log.set_refs(connection, ship.id, restored)
+        connection.execute(
+            update(tables.repositories).where(tables.repositories.c.id == ship.id).values(version=older)
+        )
+    assert snapshot(ship.app.copies.update(ship.id).folder) == restored
 
 
 def test_a_folder_that_is_not_yet_a_copy_is_never_deleted(ship: LogRepository) -> None:

@@ -260,9 +260,14 @@ class LocalCopies:
             return open_repository(folder)
         if state is None:
             return self._rebuild(repository_id)
+        if current < state.version:
+            # The database was restored to an earlier time, or failed over to a replica that was behind. The copy
+            # has refs that are not recorded; clients would be told that their commits have been pushed.
+            log.warning("local copy newer than the database rebuilt", repository_id=repository_id)
+            return self._rebuild(repository_id)
         try:
             repo = open_repository(folder)
-            if current <= state.version:
+            if current == state.version:
                 self._versions[repository_id] = state.version
                 return repo
             changed, packs, inline = self._read(repository_id, state.version)
