@@ -20,7 +20,7 @@ from holdfast.hosting.storage.compaction import (
     ORPHAN_SECONDS,
     choose,
 )
-from holdfast.hosting.storage.pack_files import INLINE_LIMIT, index_key
+from holdfast.hosting.storage.pack_files import INLINE_LIMIT, index_key, store_pack_file
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.ref_updates import RefUpdate
@@ -304,3 +304,16 @@ def test_a_local_copy_follows_a_compaction(ship: LogRepository, monkeypatch: pyt
     assert list(folder.glob("objects/pack/multi-pack-index-*.bitmap"))
     run(folder, "fsck", "--strict")
     run(folder, "multi-pack-index", "verify")
+
+
+def test_a_pack_that_was_old_when_it_was_stored_is_no_orphan_yet(ship: LogRepository, tmp_path: Path) -> None:
+    """Such as the pack of an adopted folder, or one that is pushed again: its transaction may still run."""
+    commit, pack = ship.make_commit({"large": os.urandom(LARGE)})
+    for name in (pack.store_key, index_key(pack.store_key)):
+        ship.app.store.fetch(name, tmp_path / f"old{Path(name).suffix}")
+        ship.app.store.delete(name)
+        os.utime(tmp_path / f"old{Path(name).suffix}", (1, 1))
+    again = store_pack_file(ship.app.store, tmp_path / "old.pack")
+    assert ship.app.compactor.delete_orphans() == 0
+    ship.set(RefUpdate("refs/heads/again", ZERO, commit), packs=(again,))
+    assert objects(ship, tmp_path / "new")

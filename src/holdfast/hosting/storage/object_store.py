@@ -249,6 +249,9 @@ class ObjectStore:
         try:
             fsync_path(source)
             try:
+                # A pack may be old when it is stored: that of an adopted folder, or one that is pushed again. With
+                # its old time it would be deleted as an orphan before its transaction commits.
+                os.utime(source)
                 os.link(source, target)
             except FileExistsError:
                 return
