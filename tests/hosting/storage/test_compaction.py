@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, literal, select, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged, GitError, HostingError
@@ -21,7 +21,7 @@ from holdfast.hosting.storage.compaction import (
     choose,
 )
 from holdfast.hosting.storage.pack_files import INLINE_LIMIT, index_key, store_pack_file
-from holdfast.hosting.store import repositories
+from holdfast.hosting.store import repositories, repository_log
 from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repository_log import NewPack, PackRow
@@ -304,6 +304,30 @@ def test_a_local_copy_follows_a_compaction(ship: LogRepository, monkeypatch: pyt
     assert list(folder.glob("objects/pack/multi-pack-index-*.bitmap"))
     run(folder, "fsck", "--strict")
     run(folder, "multi-pack-index", "verify")
+
+
+def test_a_copy_keeps_small_packs_that_it_has_for_long(ship: LogRepository) -> None:
+    """They are merged into the same pack again, which must not be deleted for its age."""
+    for _ in range(local_copies.UNPACK_LIMIT):
+        ship.commit()
+    folder = ship.app.copies.update(ship.id).folder
+    for _ in range(2):
+        ship.app.copies.tidy(ship.id)
+        for path in folder.glob("objects/pack/*"):
+            os.utime(path, (1, 1))
+    listed = run(folder, "rev-list", "--objects", "--all").splitlines()
+    assert len(listed) == len(run(folder, "cat-file", "--batch-check", "--batch-all-objects").splitlines())
+
+
+def test_more_packs_are_replaced_at_once_than_a_statement_has_parameters(ship: LogRepository) -> None:
+    """PostgreSQL allows 65,535; a burst of commits leaves a pack for each."""
+    missing = [pack_row(number, 1) for number in range(10**9, 10**9 + 70_000)]
+    present = ship.packs()
+    with ship.app.database.write() as connection:
+        count = repository_log.supersede_packs(connection, [*missing, *present], literal(1))
+        assert count == len(present)
+        assert repository_log.supersede_packs(connection, present, literal(1)) == 0
+    assert ship.packs() == []
 
 
 def test_a_pack_that_was_old_when_it_was_stored_is_no_orphan_yet(ship: LogRepository, tmp_path: Path) -> None:

@@ -189,12 +189,7 @@ class Compactor:
             values = {"compaction": repositories.c.compaction + 1, "size": repositories.c.size + change}
             if not connection.execute(changed.values(values)).rowcount:
                 return False
-            superseded = connection.execute(
-                update(packs)
-                .where(packs.c.id.in_([pack.id for pack in old]), packs.c.superseded_at == 0)
-                .values(superseded_at=current_time(self._database))
-            )
-            if superseded.rowcount != len(old):
+            if repository_log.supersede_packs(connection, old, current_time(self._database)) != len(old):
                 raise GoneMeanwhile("packs were replaced meanwhile")
             if new_pack is not None:
                 repository_log.add_packs(connection, repository_id, max(pack.version for pack in old), [new_pack])

@@ -165,9 +165,10 @@ class LocalCopies:
         with self.locked(repository_id):
             repo = self._update(repository_id)
             _, live, inline = self._read(repository_id, 0)
-            self._add_objects(repo, live, inline)
+            written = self._add_objects(repo, live, inline)
             folder = repo.folder / "objects" / "pack"
-            kept = {f"pack-{pack.name}" for pack in live if pack.store_key}
+            # A pack that was written again keeps the time at which it was written first.
+            kept = {f"pack-{name}" for name in (*(pack.name for pack in live if pack.store_key), *written)}
             # It refers to packs that are about to be deleted.
             for path in folder.glob("multi-pack-index*"):
                 path.unlink(missing_ok=True)
@@ -315,11 +316,12 @@ class LocalCopies:
         local_refs.write_refs(repo, changed.refs)
         local_refs.set_head(repo, changed.default_branch)
 
-    def _add_objects(self, repo: Repo, packs: Sequence[PackRow], inline: Sequence[bytes]) -> None:
+    def _add_objects(self, repo: Repo, packs: Sequence[PackRow], inline: Sequence[bytes]) -> list[str]:
+        """Add packs to a copy, and return the names of those that small packs were merged into."""
         for pack in packs:
             if pack.store_key:
                 self._fetch_pack(repo, pack)
-        add_packs(repo, inline)
+        return add_packs(repo, inline)
 
     def _fetch_pack(self, repo: Repo, pack: PackRow) -> None:
         folder = repo.folder / "objects" / "pack"
@@ -367,14 +369,17 @@ def write_bitmap(repo: Repo) -> None:
         run(repo.folder, "multi-pack-index", "write", "--bitmap", "--no-progress", timeout=SECONDS)
 
 
-def add_packs(repo: Repo, packs: Sequence[bytes]) -> None:
-    """Add the objects of small packs to a copy: as loose objects if they are few, otherwise as one pack."""
+def add_packs(repo: Repo, packs: Sequence[bytes]) -> list[str]:
+    """Add the objects of small packs to a copy: as loose objects if they are few, otherwise as one pack.
+
+    Returns the names of the packs that were written.
+    """
     if not packs:
-        return
+        return []
     if sum(map(object_count, packs)) < UNPACK_LIMIT:
         decoded = [decode_pack(pack) for pack in packs]
         if None not in decoded:
             for packed_object in chain.from_iterable(filter(None, decoded)):
                 repo.write(packed_object.kind, packed_object.content)
-            return
-    index_packs(repo.folder, packs)
+            return []
+    return index_packs(repo.folder, packs)

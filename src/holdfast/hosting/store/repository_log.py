@@ -64,6 +64,7 @@ __all__ = [
     "repositories_with_packs",
     "set_refs",
     "stored_name",
+    "supersede_packs",
     "target_of",
     "used_keys",
     "with_moved_refs",
@@ -470,6 +471,16 @@ def delete_packs(connection: Connection, ids: Sequence[int]) -> None:
     """Delete the rows of packs."""
     for start in range(0, len(ids), NAMES_AT_ONCE):
         connection.execute(delete(packs).where(packs.c.id.in_(ids[start : start + NAMES_AT_ONCE])))
+
+
+def supersede_packs(connection: Connection, pack_rows: Sequence[PackRow], moment: ColumnElement[int]) -> int:
+    """Mark packs as replaced at a moment; return how many of them were not replaced before."""
+    count = 0
+    for start in range(0, len(pack_rows), NAMES_AT_ONCE):
+        some = packs.c.id.in_([pack.id for pack in pack_rows[start : start + NAMES_AT_ONCE]])
+        superseded = update(packs).where(some, packs.c.superseded_at == 0).values(superseded_at=moment)
+        count += connection.execute(superseded).rowcount
+    return count
 
 
 def used_keys(connection: Connection, keys: Sequence[str]) -> set[str]:
