@@ -1,12 +1,14 @@
 """Git over HTTP: authentication, permissions, and the checks and events of pushes."""
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from holdfast.hosting.app import App
+from holdfast.hosting.git.program import run
 from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.pushes import RepositoryPush
@@ -46,6 +48,26 @@ def test_the_first_push_fills_a_repository(clients: ServiceClients, work: Git, t
     clone = Git(tmp_path / "clone")
     clone("clone", "-q", address(clients.service.url, "ada", PASSWORD, "ada/notes"), ".")
     assert clone("rev-parse", "HEAD") == work("rev-parse", "HEAD")
+
+
+def test_a_clone_that_fails_because_of_a_damaged_copy_leads_to_a_new_copy(
+    clients: ServiceClients, work: Git, tmp_path: Path
+) -> None:
+    """Git reports the damage after it has begun to respond, so the client has to clone again."""
+    work("push", "-q", "origin", "trunk")
+    work("ls-remote", "origin")
+    (folder,) = (clients.service.settings.data / "repositories").glob("??/*.git")
+    (pack,) = (folder / "objects" / "pack").glob("*.pack")
+    content = pack.read_bytes()
+    shutil.rmtree(pack.parent)
+    run(folder, "unpack-objects", "-q", input=content)
+    blob = work("rev-parse", "HEAD:a.txt")
+    (folder / "objects" / blob[:2] / blob[2:]).unlink()
+    clone = Git(tmp_path / "clone")
+    source = address(clients.service.url, "ada", PASSWORD, "ada/notes")
+    assert clone.try_to("clone", "-q", source, ".").returncode == 128
+    clone("clone", "-q", source, ".")
+    assert (clone.folder / "a.txt").read_text() == "one\n"
 
 
 def test_a_private_repository_requires_credentials_and_read_access(clients: ServiceClients, work: Git) -> None:

@@ -81,6 +81,21 @@ def test_a_repository_is_cloned_pushed_and_fetched(service: SshService, ada: Acc
     assert boats.id in service.app.pushed
 
 
+def test_a_damaged_copy_is_rebuilt_after_a_clone_has_failed(
+    service: SshService, ada: Account, boats: Repository
+) -> None:
+    """As over HTTP: the first clone fails, and the second one has everything."""
+    client = service.client(add_user_key(service.app, ada))
+    work = client.clone("ada/boats")
+    blob = work("rev-parse", "HEAD:" + work("ls-tree", "--name-only", "HEAD"))
+    folder = service.app.copies.path(boats)
+    (folder / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(AssertionError):
+        client.clone("ada/boats", "first")
+    wait_for(lambda: not folder.exists())
+    assert client.clone("ada/boats", "second")("rev-parse", "HEAD") == work("rev-parse", "HEAD")
+
+
 def test_a_push_that_only_deletes_ends(service: SshService, ada: Account, boats: Repository) -> None:
     """A push that only deletes has no pack, and it ends although the client keeps its input open."""
     add_commit(service.app.database, boats, "side")
