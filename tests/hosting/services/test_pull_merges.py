@@ -380,9 +380,9 @@ def test_the_head_of_a_deleted_fork_is_nowhere(scenario: Scenario) -> None:
     commit(scenario, "fix", "f")
     issue = open_pull(scenario)
     app, actor, target = scenario.caller(scenario.writer)
-    assert pull_merges.head_place(app, actor, target, issue) == target
+    assert pull_merges.head_access(app, actor, target, issue) == target
     with pytest.raises(InvalidReference, match="was deleted"):
-        pull_merges.head_place(app, actor, target, dataclasses.replace(issue, head_repository_id=None))
+        pull_merges.head_access(app, actor, target, dataclasses.replace(issue, head_repository_id=None))
 
 
 @pytest.mark.parametrize("to_copy", [False, True])

@@ -114,3 +114,44 @@ def test_one_pending_comment_is_deleted(site: PullSite) -> None:
     assert "First thought" not in text
     assert "Second thought" in text
     assert bob.post(delete).status_code == 404
+
+
+def test_a_suggestion_is_applied_to_a_branch_of_a_fork(site: PullSite) -> None:
+    """The owner of the fork applies it; a maintainer of the base only if the author allows it."""
+    eve_api, body = site.api["eve"], {"content": "bGluZSB0ZW4K", "message": "Add", "branch": "topic"}
+    assert eve_api.post("/repos/ada/tides/forks", json={}).status_code == 202
+    branch = {"new_branch_name": "topic", "old_branch_name": "main"}
+    assert eve_api.post("/repos/eve/tides/branches", json=branch).status_code == 201
+    assert eve_api.post("/repos/eve/tides/contents/b.txt", json=body).status_code == 201
+    opened = eve_api.post("/repos/ada/tides/pulls", json={"title": "New", "head": "eve:topic", "base": "main"})
+    assert opened.status_code == 201
+    ada, eve = site.browser("ada"), site.browser("eve")
+    form = {"path": "b.txt", "side": "new", "line": "1"}
+    for text in ("first", "second"):
+        suggestion = {**form, "body": f"```suggestion\n{text}\n```"}
+        assert ada.post(f"{AT}/pulls/1/comments", data=suggestion).status_code == 303
+    reviews = eve_api.get("/repos/ada/tides/pulls/1/reviews").json()
+    first, second = (
+        eve_api.get(f"/repos/ada/tides/pulls/1/reviews/{review['id']}/comments").json()[0]["id"]
+        for review in reviews
+    )
+    for page in ("", "/files"):
+        assert "Apply suggestion" in eve.get(f"{AT}/pulls/1{page}").text
+        assert "Apply suggestion" not in ada.get(f"{AT}/pulls/1{page}").text
+    assert ada.post(f"{AT}/pulls/1/comments/{first}/apply", data=BACK).status_code == 403
+    assert site.browser("bob").post(f"{AT}/pulls/1/comments/{first}/apply", data=BACK).status_code == 403
+    assert eve.post(f"{AT}/pulls/1/comments/{first}/apply", data=BACK).status_code == 303
+    assert eve_api.get("/repos/eve/tides/raw/b.txt", params={"ref": "topic"}).text == "first\n"
+    branch_head = eve_api.get("/repos/eve/tides/branches/topic").json()["commit"]["id"]
+    assert eve_api.get("/repos/ada/tides/pulls/1").json()["head"]["sha"] == branch_head
+    assert eve.post(f"{AT}/pulls/1/comments/{second}/apply", data=BACK).status_code == 409
+    assert (
+        ada.post(f"{AT}/pulls/1/comments", data={**form, "body": "```suggestion\nthird\n```"}).status_code == 303
+    )
+    allowed = eve_api.patch("/repos/ada/tides/pulls/1", json={"allow_maintainer_edit": True})
+    assert allowed.status_code == 201
+    assert "Apply suggestion" in ada.get(f"{AT}/pulls/1").text
+    reviews = eve_api.get("/repos/ada/tides/pulls/1/reviews").json()
+    third = eve_api.get(f"/repos/ada/tides/pulls/1/reviews/{reviews[-1]['id']}/comments").json()[0]["id"]
+    assert ada.post(f"{AT}/pulls/1/comments/{third}/apply", data=BACK).status_code == 303
+    assert eve_api.get("/repos/eve/tides/raw/b.txt", params={"ref": "topic"}).text == "third\n"

@@ -80,6 +80,7 @@ from holdfast.hosting.store.visible_issues import Reader, visible_issues_by_id
 __all__ = [
     "MergeOrder",
     "cancel_scheduled",
+    "head_access",
     "is_merged",
     "merge",
     "retry_scheduled",
@@ -600,7 +601,7 @@ def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
     """
     user = access.require_login(actor)
     access.require_unarchived(target)
-    place = head_place(app, actor, target, issue)
+    place = head_access(app, actor, target, issue)
     maintainer_edits.require_branch_write(app, actor, place, issue.head_branch)
     access.require_editable(place)
     if style not in {"merge", "rebase"}:
@@ -654,7 +655,7 @@ def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
             pull_heads.follow(app, issue, user.id)
 
 
-def head_place(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> RepositoryAccess:
+def head_access(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> RepositoryAccess:
     """Return the repository of a pull request's head branch, with the actor's permissions there."""
     if issue.head_repository_id == target.repository.id:
         return target

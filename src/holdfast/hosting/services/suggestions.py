@@ -1,25 +1,27 @@
 """Suggested changes: line comments with a replacement for their line, and applying them."""
 
 import re
+from contextlib import suppress
 from typing import Final
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess, Unit
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import InvalidReference, NoSuchBranch, NoSuchComment, Outdated
+from holdfast.hosting.errors import HostingError, InvalidReference, NoSuchBranch, NoSuchComment, Outdated
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.line_positions import file_at
-from holdfast.hosting.services import comments, file_commits, line_comments
+from holdfast.hosting.services import comments, file_commits, line_comments, maintainer_edits, pull_heads
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import FileCommit
 from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.services.pull_merges import head_access
 from holdfast.hosting.services.revisions import open_latest
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.line_comments import find_line_comment
 
-__all__ = ["apply", "suggestion_in"]
+__all__ = ["apply", "may_apply", "suggestion_in"]
 
 # A fenced Markdown code block with the language `suggestion`.
 FENCE: Final = re.compile(r"(?ms)^(?P<fence>`{3,})suggestion[ \t]*\n(?P<text>.*?)^(?P=fence)[ \t]*$")
@@ -48,6 +50,18 @@ def split_lines(content: bytes) -> list[bytes]:
     return [part for part in re.split(rb"(?<=\n)", content) if part]
 
 
+def may_apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> bool:
+    """Return whether the actor may commit suggestions to the head branch, which may be in a fork."""
+    if actor.user is None or target.repository.is_archived or issue.head_repository_id is None:
+        return False
+    try:
+        source = head_access(app, actor, target, issue)
+        maintainer_edits.require_branch_write(app, actor, source, issue.head_branch)
+    except HostingError:
+        return False
+    return not source.repository.is_archived
+
+
 def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, comment_id: int) -> str:
     """Commit the suggestion in a line comment to the head branch, and return the path of the file.
 
@@ -66,12 +80,16 @@ def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, commen
         raise InvalidReference("Suggestion", "the comment suggests no change")
     if issue.is_closed:
         raise Outdated("the pull request is closed")
-    if issue.head_repository_id != target.repository.id:
-        raise InvalidReference("Head", "a suggestion for a branch of a fork is applied there")
-    repo = open_latest(app, target)
+    source = head_access(app, actor, target, issue)
+    maintainer_edits.require_branch_write(app, actor, source, issue.head_branch)
+    is_fork = source.repository.id != target.repository.id
+    repo = open_latest(app, source)
     head = refs.branch(repo, issue.head_branch)
     if head is None:
-        raise NoSuchBranch(target.repository.id, issue.head_branch)
+        raise NoSuchBranch(source.repository.id, issue.head_branch)
+    if is_fork and head.id != issue.head_sha:
+        # The base repository gets the commits of a push to the fork soon after it.
+        raise Outdated("the head branch was updated just now; reload the page")
     position = line_comments.current_positions(app, target, issue, [place], head.id).get(comment_id)
     file = None if position is None or not position.line else file_at(repo, head.id, position.path)
     if position is None or file is None or file.content is None or not file.has_line(position.line):
@@ -94,7 +112,11 @@ def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, commen
         sha=file.blob_id,
     )
     file_commit = FileCommit(changes=[change], message=message, branch=issue.head_branch)
-    file_commits.commit(app, actor, target, file_commit)
+    file_commits.commit(app, actor, source, file_commit)
+    if is_fork:
+        # The background task follows the fork too.
+        with suppress(HostingError, OSError):
+            pull_heads.follow(app, issue, user.id)
     if place.resolved_at == 0 and access.may_edit(
         actor, target.permissions, is_pull=True, author_id=issue.author_id
     ):

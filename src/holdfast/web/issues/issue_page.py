@@ -15,7 +15,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.renderer.markdown import MarkdownContext, markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
-from holdfast.hosting.services import issue_subscriptions, issues, notifications, pull_changes, pulls
+from holdfast.hosting.services import issue_subscriptions, issues, notifications, pull_changes, pulls, suggestions
 from holdfast.hosting.store import comments, visible_issues
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.issues import Issue
@@ -25,7 +25,7 @@ from holdfast.web.issues.rows import issue_path, page_path, rows_of
 from holdfast.web.issues.timeline import TextBudget, TimelineEntry, timeline_entries
 from holdfast.web.pages import redirect_to
 from holdfast.web.pulls.conversation import pull_conversation
-from holdfast.web.pulls.timeline import may_apply_suggestions, pull_timeline
+from holdfast.web.pulls.timeline import pull_timeline
 from holdfast.web.repository_frame import ISSUES, PULLS, root_path, show_in
 
 __all__ = [
@@ -223,7 +223,9 @@ def show(
         depends=depends,
         may=may,
         may_edit=lambda entry: edits(request, target, issue, entry),
-        may_apply=may.comment and issue.is_pull and may_apply_suggestions(target, issue),
+        may_apply=may.comment
+        and issue.is_pull
+        and suggestions.may_apply(request.app, request.actor, target, issue),
         choices=choices(request, target) if may.write else None,
         chosen={label_badge.id for label_badge in row.tags},
         people={account.id for account in row.people},

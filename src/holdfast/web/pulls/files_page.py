@@ -14,7 +14,7 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.patches import TreeDiff, diff_trees
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import pull_changes, pulls
+from holdfast.hosting.services import pull_changes, pulls, suggestions
 from holdfast.hosting.services.line_comments import merge_base_of
 from holdfast.hosting.store import line_comments
 from holdfast.hosting.store.issue_relations import timeline_parts
@@ -27,7 +27,7 @@ from holdfast.web.issues.timeline import TextBudget, TimelineEntry, comment_entr
 from holdfast.web.pulls.commits_page import READ_CHANGES
 from holdfast.web.pulls.pull_head import pull_head
 from holdfast.web.pulls.reviewers import reviewers_shown
-from holdfast.web.pulls.timeline import may_apply_suggestions, remarks_of, with_suggestion
+from holdfast.web.pulls.timeline import remarks_of, with_suggestion
 from holdfast.web.repository_frame import PULLS, root_path, show_in
 
 __all__ = ["FilesPageQuery", "RejectedReview", "files_page", "page_pull_files"]
@@ -139,7 +139,7 @@ def files_page(
         ),
         is_own=request.actor.user is not None and request.actor.user.id == issue.author_id,
         may_review=may.comment and access.may_comment(target.permissions, is_pull=True, is_locked=issue.is_locked),
-        may_apply=may.comment and may_apply_suggestions(target, issue),
+        may_apply=may.comment and suggestions.may_apply(request.app, request.actor, target, issue),
         tried=tried,
     )
 

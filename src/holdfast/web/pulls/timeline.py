@@ -31,7 +31,6 @@ __all__ = [
     "PullTimeline",
     "PushShown",
     "hunk_lines",
-    "may_apply_suggestions",
     "pull_timeline",
     "with_suggestion",
 ]
@@ -107,15 +106,6 @@ def pull_timeline(
         reviews.reviews_by_id(database, {number for number in numbers if number is not None}),
         {entry.id: with_suggestion(remarks[entry.id], entry, issue) for entry in entries if entry.id in remarks},
         {entry.id: push for entry, push in pushes_of(request, target, entries)},
-    )
-
-
-def may_apply_suggestions(target: RepositoryAccess, issue: Issue) -> bool:
-    """Return whether the viewer may commit suggested changes to the head branch."""
-    return (
-        not target.repository.is_archived
-        and target.permissions.may_write(Unit.CODE)
-        and issue.head_repository_id == target.repository.id
     )
 
 
