@@ -55,8 +55,12 @@ def test_invalid_uploads_are_refused(ada: httpx.Client, assets: str) -> None:
     """Duplicate, missing and invalid names, damaged forms and unknown releases are refused."""
     asset = upload(ada, assets)
     other = upload(ada, assets, "other.bin")
-    assert ada.post(assets, files={"attachment": ("ship.bin", b"x")}).status_code == 409
-    assert ada.patch(f"{assets}/{other['id']}", json={"name": "ship.bin"}).status_code == 409
+    for taken in (
+        ada.post(assets, files={"attachment": ("ship.bin", b"x")}),
+        ada.patch(f"{assets}/{other['id']}", json={"name": "ship.bin"}),
+    ):
+        assert taken.status_code == 409
+        assert taken.json()["message"] == "an attachment with this name exists already [name: ship.bin]"
     assert ada.post(assets, content=b"x").status_code == 400
     assert ada.post(assets, files={"file": ("a", b"x")}).status_code == 400
     headers = {"Content-Type": "multipart/form-data; boundary=x"}

@@ -47,6 +47,27 @@ def test_invalid_names_are_refused(clients: ServiceClients, name: str, status: i
     assert ada.post("/user/repos", json={"name": name}).status_code == status
 
 
+def test_a_taken_name_is_named_in_the_error(clients: ServiceClients) -> None:
+    """Creating, renaming, generating and forking say that the repository exists, in words clients search for."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    ada.post("/orgs", json={"username": "crew"})
+    for path in ("/user/repos", "/orgs/crew/repos"):
+        for name in ("notes", "ship"):
+            ada.post(path, json={"name": name, "auto_init": True, "template": True})
+    generated = {"owner": "ada", "name": "ship", "git_content": True}
+    bob.post("/user/repos", json={"name": "notes"})
+    for refused in (
+        ada.post("/user/repos", json={"name": "notes"}),
+        ada.post("/orgs/crew/repos", json={"name": "Notes"}),
+        clients.admin.post("/admin/users/ada/repos", json={"name": "notes"}),
+        ada.patch("/repos/ada/ship", json={"name": "notes"}),
+        ada.post("/repos/ada/notes/generate", json=generated),
+        bob.post("/repos/ada/notes/forks", json={}),
+    ):
+        assert refused.status_code == 409
+        assert refused.json()["message"] == "The repository with the same name already exists."
+
+
 def test_a_private_repository_is_not_found_by_others(clients: ServiceClients) -> None:
     """Users who may not see a private repository get 404 for every request, and no list has it."""
     ada, eve = clients.user("ada"), clients.user("eve")

@@ -19,6 +19,7 @@ from holdfast.hosting.errors import (
     HostingError,
     NoSuchFolder,
     Refused,
+    RepositoryTaken,
     StorageFull,
     StorageReadOnly,
     StorageUnavailable,
@@ -175,3 +176,14 @@ def test_the_cause_of_an_error_is_found() -> None:
     first, second = RuntimeError(), RuntimeError()
     first.__cause__, second.__cause__ = second, first
     assert translate(first) is None
+
+
+def test_an_error_of_the_host_keeps_its_type_and_message() -> None:
+    """A violated constraint does not replace the error that names what is taken; an outage does."""
+    taken = RepositoryTaken("The repository with the same name already exists.")
+    taken.__cause__ = sqlite_error(sqlite3.SQLITE_CONSTRAINT_UNIQUE)
+    assert translate(taken) is taken
+    taken.__cause__ = psycopg_errors.UniqueViolation("x")
+    assert translate(taken) is taken
+    taken.__cause__ = sqlite_error(sqlite3.SQLITE_FULL)
+    assert type(translate(taken)) is StorageFull

@@ -125,11 +125,15 @@ SQLSTATE_FAULTS: Final[dict[str, tuple[type[HostingError], str]]] = {
 
 
 def translate(error: BaseException) -> HostingError | None:
-    """Return the host's error for an exception or one of its causes; None if it has another origin."""
+    """Return the host's error for an exception or one of its causes; None if it has another origin.
+
+    An error of the host names what is taken or gone, a violated constraint does not: only an outage replaces it.
+    """
     for link in causes(error):
         hosting_error = translate_one(link)
         if hosting_error is not None:
-            return hosting_error
+            is_fault = isinstance(hosting_error, DatabaseError | StorageError)
+            return hosting_error if is_fault or not isinstance(error, HostingError) else error
     return None
 
 
