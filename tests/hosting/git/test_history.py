@@ -82,7 +82,8 @@ def test_commits_are_returned_with_all_fields(folder: Path) -> None:
     expected = [read_commit(repo, at) for at in reversed(created_commit_ids)]
     assert commits(repo, wanted) == expected
     assert commits(repo, wanted, skip=1, limit=3) == expected[1:4]
-    assert commits(repo, wanted, skip=99, limit=3) == []
+    for skip in (99, 2**31, 2**32, 2**62):
+        assert commits(repo, wanted, skip=skip, limit=3) == []
     assert commits(repo, wanted, limit=0) == []
 
 

@@ -35,6 +35,8 @@ __all__ = [
 
 GRAPH_SECONDS: Final = 600.0
 KEPT: Final = 4096
+# git reads the number of skipped commits as a 32-bit integer, and larger ones become negative.
+FARTHEST: Final = 2**31 - 1
 # Up to this many commits are walked in this process, which is faster than starting git.
 STRAIGHT: Final = 32
 
@@ -81,7 +83,7 @@ def commit_ids(repo: Repo, span: CommitRange, *, skip: int = 0, limit: int | Non
     """Return the commit ids of a range, newest first."""
     if cannot_match(span):
         return ()
-    return list_ids(repo.folder, span, skip, -1 if limit is None else limit)
+    return list_ids(repo.folder, span, min(skip, FARTHEST), -1 if limit is None else limit)
 
 
 def commits(repo: Repo, span: CommitRange, *, skip: int = 0, limit: int | None = None) -> list[Commit]:
