@@ -1094,7 +1094,7 @@ class TagInUse(StillInUse):
 
 
 class MergedAlready(Refused):
-    """A merged pull request cannot be reopened."""
+    """A merged pull request cannot be reopened or merged into another branch."""
 
 
 class UnknownState(Refused):

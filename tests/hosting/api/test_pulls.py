@@ -51,6 +51,25 @@ def test_no_change_makes_two_of_the_same_branches(ada: httpx.Client) -> None:
     assert ada.get(f"{PULLS}/2").json()["state"] == "closed"
 
 
+def test_the_base_cannot_become_the_head(ada: httpx.Client) -> None:
+    """A pull request of a branch into itself is refused with 422 on a change, as it is when it is opened."""
+    ada.post(PULLS, json=NEW)
+    refused = ada.patch(f"{PULLS}/1", json={"base": "fix", "title": "Turned"})
+    assert (refused.status_code, refused.json()["message"]) == (422, "[Base]: must be another branch than head")
+    shown = ada.get(f"{PULLS}/1").json()
+    assert (shown["base"]["ref"], shown["title"]) == ("main", "Plug it")
+
+
+def test_the_base_of_a_merged_pull_request_stays(ada: httpx.Client) -> None:
+    """A merged pull request shows where it was merged: another base is refused with 412, the same one accepted."""
+    ada.post("/repos/ada/ship/contents/plug.txt", json={"content": "", "branch": "fix"})
+    ada.post(PULLS, json=NEW)
+    assert ada.post(f"{PULLS}/1/merge", json={"Do": "merge"}).status_code == 200
+    assert ada.patch(f"{PULLS}/1", json={"base": "other"}).status_code == 412
+    assert ada.patch(f"{PULLS}/1", json={"base": "main", "title": "Plugged"}).status_code == 201
+    assert ada.get(f"{PULLS}/1").json()["base"]["ref"] == "main"
+
+
 def test_bad_pull_requests_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
     """The error of an invalid pull request names the field; anonymous clients get 401."""
     for body, field in (

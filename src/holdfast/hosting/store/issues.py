@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 
-from holdfast.hosting.errors import MergedAlready, NoSuchIssue, Outdated, PullTaken
+from holdfast.hosting.errors import InvalidReference, MergedAlready, NoSuchIssue, Outdated, PullTaken
 from holdfast.hosting.store import dependencies, pulls, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import record_assigned, set_assignees, write_assignees
@@ -340,6 +340,10 @@ def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) ->
         change.add_entries(issue, "change_issue_ref", [("", {"old_ref": issue.ref, "new_ref": changes.ref})])
     if changes.base_branch is not None and changes.base_branch != issue.base_branch:
         old["old_base_branch"] = issue.base_branch
+        if issue.merged_at:
+            raise MergedAlready(f"pull request #{issue.number} is merged, so its base branch cannot be changed")
+        if (issue.head_repository_id, issue.head_branch) == (issue.repository_id, changes.base_branch):
+            raise InvalidReference("Base", "must be another branch than head")
         if not issue.is_closed:
             check_no_open_pull(change, branches_of(issue, changes.base_branch))
         set_columns(change, issue, base_branch=changes.base_branch)
