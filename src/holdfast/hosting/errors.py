@@ -51,7 +51,7 @@ HostingError
 │   ├── BodyDamaged          a git request body cannot be decoded
 │   ├── BodyTooLarge         a git request body exceeds the limit
 │   ├── GitFailed            a git command failed
-│   │   └── GitTimedOut      a git command was killed after its timeout
+│   │   └── GitTimedOut      a git command was stopped at its limit of time or memory
 │   ├── GitMissing           git is not installed, or too old
 │   ├── NoSuchFolder         the repository is not on disk
 │   ├── GitDamaged           an object or ref is missing or corrupt
@@ -752,7 +752,7 @@ class GitFailed(GitError):
 
 
 class GitTimedOut(GitFailed):
-    """A git command was killed after its timeout."""
+    """A git command was stopped at its limit of time or memory."""
 
 
 class GitMissing(GitError):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from holdfast.hosting.git import stats_cache
-from holdfast.hosting.git.command_output import git_output, stream_output
+from holdfast.hosting.git.command_output import DIFF_MEMORY, git_output, stream_output
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.repository import Repo
@@ -37,6 +37,7 @@ KEPT: Final = 8192
 COUNTING: Final = 16
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 NOTHING: Final = (0, "")
+IDLE_SECONDS: Final = 60.0
 SHORTSTAT: Final = re.compile(r"([0-9]+) (files?|insertions?|deletions?)")
 PLAIN: Final = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "-M")
 
@@ -226,7 +227,8 @@ def count_lines(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
     how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
     stats_by_pair = dict.fromkeys(pairs, DiffStats())
     pair = ("", "")
-    for line in git_output(folder, "diff-tree", *how, input=lines.encode()).decode().splitlines():
+    output = git_output(folder, "diff-tree", *how, input=lines.encode(), memory=DIFF_MEMORY)
+    for line in output.decode().splitlines():
         old, _, new = line.partition(" ")
         if (old, new) in stats_by_pair:
             pair = (old, new)
@@ -239,10 +241,15 @@ def count_lines(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
 kept = DiffStatsCache(KEPT)
 
 
+def stream_diff(repo: Repo, *arguments: str) -> Iterator[bytes]:
+    """Yield the output of a git command that compares trees, within limits."""
+    return stream_output(repo.folder, *arguments, memory=DIFF_MEMORY, idle_timeout=IDLE_SECONDS)
+
+
 def diff_text(repo: Repo, old: str | None, new: str | None, *, binary: bool = False) -> Iterator[bytes]:
     """Yield the output of `git diff` between two trees; with `binary` it can be applied to binary files too."""
     options = ("-p", "-r", *PLAIN, *(("--binary",) if binary else ()))
-    return stream_output(repo.folder, "diff-tree", *options, old or EMPTY_TREE, new or EMPTY_TREE)
+    return stream_diff(repo, "diff-tree", *options, old or EMPTY_TREE, new or EMPTY_TREE)
 
 
 def patches_text(repo: Repo, base: str, head: str, *, most: int, binary: bool = False) -> Iterator[bytes]:
@@ -252,12 +259,12 @@ def patches_text(repo: Repo, base: str, head: str, *, most: int, binary: bool = 
     """
     # Without `--binary`, `git format-patch` would include binary files in full.
     options = ("--stdout", f"--max-count={most}", *PLAIN, "--binary" if binary else "--no-binary")
-    return stream_output(repo.folder, "format-patch", *options, f"{base}..{head}")
+    return stream_diff(repo, "format-patch", *options, f"{base}..{head}")
 
 
 def patch_text(repo: Repo, commit: Commit) -> Iterator[bytes]:
     """Yield a commit as a mail for `git am`; a merge shows its changes against the first parent."""
     if len(commit.parents) < 2:
-        return stream_output(repo.folder, "format-patch", "--stdout", "-1", "--root", *PLAIN, commit.id)
+        return stream_diff(repo, "format-patch", "--stdout", "-1", "--root", *PLAIN, commit.id)
     options = ("--pretty=email", "--stat", "-p", "-m", "--first-parent")
-    return stream_output(repo.folder, "log", "-1", *options, *PLAIN, commit.id)
+    return stream_diff(repo, "log", "-1", *options, *PLAIN, commit.id)

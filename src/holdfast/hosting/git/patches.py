@@ -15,7 +15,7 @@ import pygit2
 
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.changes import EMPTY_TREE
-from holdfast.hosting.git.command_output import git_output
+from holdfast.hosting.git.command_output import DIFF_MEMORY, git_output
 from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import SUBMODULE, read_blob
@@ -100,7 +100,8 @@ def diff_trees(repo: Repo, old: str | None, new: str | None, *, whitespace: Whit
 def run_diff(folder: Path, old: str, new: str, options: tuple[str, ...] = ()) -> TreeDiff:
     """Run `git diff-tree` with rename detection and line counts."""
     how = ("-r", "-M", "--raw", "--numstat", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
-    tokens = iter(git_output(folder, "diff-tree", *how, *options, old, new).split(b"\0"))
+    output = git_output(folder, "diff-tree", *how, *options, old, new, memory=DIFF_MEMORY)
+    tokens = iter(output.split(b"\0"))
     files: list[FileDiff] = []
     counts: dict[bytes, tuple[int, int, bool]] = {}
     for token in tokens:

@@ -6,10 +6,12 @@ repository is used. Callers add what a command needs explicitly.
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -18,7 +20,7 @@ from holdfast.hosting import traces
 from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
 from holdfast.hosting.metrics import count_git_command
 
-__all__ = ["OLDEST", "environment", "find_git", "git_version", "run", "stderr_tail"]
+__all__ = ["OLDEST", "environment", "find_git", "git_version", "limit_memory", "run", "stderr_tail"]
 
 OLDEST: Final = (2, 36)
 SECONDS: Final = 60.0
@@ -113,10 +115,11 @@ def run(
     *arguments: str,
     input: bytes = b"",  # noqa: A002  # the name used by subprocess
     timeout: float = SECONDS,
+    memory: int | None = None,
     variables: Mapping[str, str] | None = None,
     configuration: Iterable[tuple[str, str]] = (),
 ) -> bytes:
-    """Run a git command in a bare repository and return its output."""
+    """Run a git command in a bare repository and return its output; `memory` is its limit in bytes."""
     count_git_command(arguments[0])
     process_environment = environment(variables, configuration)
     if folder is not None:
@@ -133,6 +136,8 @@ def run(
             process_group=0,  # so that child processes are killed with it
         ) as process,
     ):
+        if memory is not None:
+            limit_memory(process.pid, memory)
         try:
             output, complaint = process.communicate(input, timeout=timeout)
         except BaseException as error:
@@ -143,8 +148,17 @@ def run(
         span.set("process.exit.code", process.returncode)
     if process.returncode:
         code = process.returncode
+        if memory is not None and b"out of memory" in complaint.lower():
+            raise GitTimedOut(arguments[0], f"needs more than {memory >> 20} MiB of memory")
         raise GitFailed(arguments[0], f"failed with exit code {code}", stderr_tail(complaint), code, output)
     return output
+
+
+def limit_memory(process_id: int, size: int) -> None:
+    """Limit the memory that a process may allocate, which excludes mapped packs; only Linux can."""
+    if hasattr(resource, "prlimit"):
+        with suppress(ProcessLookupError):
+            resource.prlimit(process_id, resource.RLIMIT_DATA, (size, size))
 
 
 def stderr_tail(complaint: bytes) -> str:
