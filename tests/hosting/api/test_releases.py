@@ -75,6 +75,16 @@ def test_a_release_of_an_existing_tag_leaves_it_where_it_is(ada: httpx.Client) -
     assert ada.post(f"{HOME}/releases", json={"tag_name": "release/1"}).status_code == 409
 
 
+@pytest.mark.parametrize("name", ["-v1", "HEAD"])
+def test_a_release_creates_no_tag_that_git_refuses(ada: httpx.Client, name: str) -> None:
+    """A release that needs a new tag with such a name is refused with 422, also when a draft is published."""
+    refused = ada.post(f"{HOME}/releases", json={"tag_name": name})
+    assert (refused.status_code, refused.json()["message"]) == (422, f"invalid tag name [name: {name}]")
+    draft = make(ada, name, draft=True)
+    assert ada.patch(f"{HOME}/releases/{draft['id']}", json={"draft": False}).status_code == 422
+    assert ada.get(f"{HOME}/releases/{draft['id']}").json()["draft"] is True
+
+
 def test_drafts_have_no_tag_and_are_visible_to_writers_only(ada: httpx.Client, clients: ServiceClients) -> None:
     """Publishing a draft creates its tag and records the event `published` once."""
     reader = clients.user("eve")

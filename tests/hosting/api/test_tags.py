@@ -33,6 +33,8 @@ def test_an_annotated_tag_names_its_tagger(ada: httpx.Client) -> None:
     [
         ({}, 422),
         ({"tag_name": "a b"}, 422),
+        ({"tag_name": "-a"}, 422),
+        ({"tag_name": "HEAD"}, 422),
         ({"tag_name": "v1"}, 409),
         ({"tag_name": "v2", "target": "nowhere"}, 404),
     ],

@@ -15,6 +15,7 @@ from holdfast.hosting.git.refs import (
     ResolvedRef,
     branch,
     check_new_branch,
+    check_new_tag,
     check_ref_name,
     commit_of,
     head,
@@ -43,6 +44,15 @@ def test_names_no_branch_can_have_are_refused(name: str) -> None:
 def test_other_names_are_accepted(name: str) -> None:
     """Names that are close to the refused ones are valid."""
     check_ref_name(name)
+
+
+@pytest.mark.parametrize("name", ["-a", "--all", "HEAD", "a..b"])
+def test_names_that_git_refuses_for_tags_are_refused(name: str) -> None:
+    """A tag like `-a` could only be named with its full ref, and `HEAD` would be ambiguous."""
+    with pytest.raises(RefRefused):
+        check_new_tag(name)
+    for accepted in ("v1", "a-b", "head", "release/HEAD"):
+        check_new_tag(accepted)
 
 
 @pytest.mark.parametrize("name", ["-a", "--all", "HEAD", "a..b"])

@@ -22,6 +22,7 @@ __all__ = [
     "ResolvedRef",
     "branch",
     "check_new_branch",
+    "check_new_tag",
     "check_ref_name",
     "commit_of",
     "head",
@@ -94,6 +95,13 @@ def check_new_branch(name: str) -> None:
     check_ref_name(name)
     if name.startswith("-") or name == "HEAD":
         raise RefRefused(f"invalid branch name [name: {name}]")
+
+
+def check_new_tag(name: str) -> None:
+    """Raise `RefRefused` for a name that `git tag` refuses: an option, or HEAD."""
+    check_ref_name(name)
+    if name.startswith("-") or name == "HEAD":
+        raise RefRefused(f"invalid tag name [name: {name}]")
 
 
 def target(repo: Repo, ref: str | bytes) -> str | None:

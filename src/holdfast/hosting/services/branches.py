@@ -181,6 +181,7 @@ def create_tag(app: App, actor: Actor, target: RepositoryAccess, new: NewTag) ->
     at = resolve_commit(repo, target, new.revision)
     if refs.tag(repo, new.name) is not None:
         raise TagExists(new.name, f"tag already exists [name: {new.name}]")
+    refs.check_new_tag(new.name)
     packs: list[NewPack] = []
     parents = [at]
     if new.message.strip():

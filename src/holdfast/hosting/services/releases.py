@@ -160,6 +160,7 @@ def with_tag(  # noqa: PLR0917  # both callers name them in this order
             with app.database.quick_write() as link:
                 write_release(link)
         else:
+            refs.check_new_tag(fields.tag_name)
             at = resolve_commit(repo, target, fields.target)
             packs: list[NewPack] = []
             parents = [at]
