@@ -153,6 +153,12 @@ def test_pull_requests_notify_reviewers(ada: httpx.Client, eve: httpx.Client) ->
     assert [item["subject"]["type"] for item in threads(eve)] == ["Pull"]
     assert titles(eve, **{"subject-type": "issue"}) == []
     assert titles(eve, **{"subject-type": "pull"}) == ["New"]
+    assert titles(eve, **{"subject-type": "commit"}) == []
+    unknown = eve.get("/notifications", params={"subject-type": "pulls"})
+    assert (unknown.status_code, unknown.json()["message"]) == (
+        422,
+        "[SubjectType]: must be one of issue, pull, commit, repository",
+    )
     eve.post(f"{HOME}/pulls/1/reviews", json={"event": "APPROVED"})
     assert titles(ada) == ["New"]
 

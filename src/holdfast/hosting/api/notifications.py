@@ -9,6 +9,7 @@ from msgspec import Meta, field
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import in_repository, signed_in
 from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import FieldError
 from holdfast.hosting.http.pagination import LARGEST_SIZE, PagedList, PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.notifications import NotificationThreadSchema, thread_list
@@ -28,7 +29,8 @@ __all__ = [
 
 SIGNED_IN: Final = (signed_in,)
 IN_REPOSITORY: Final = (in_repository, signed_in)
-KINDS: Final = {"issue": (False,), "pull": (True,)}
+# The accepted values of `is_pull`; there are no notifications about commits.
+KINDS: Final = {"issue": (False,), "pull": (True,), "commit": (), "repository": ()}
 Names = Annotated[list[Annotated[str, Meta(max_length=50)]], Meta(max_length=20)]
 
 
@@ -69,8 +71,10 @@ def statuses(names: list[str], default: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def kinds(names: list[str]) -> tuple[bool, ...]:
-    """Return the accepted values of `is_pull`; there are no notifications about commits."""
-    return tuple(kind for name in names for kind in KINDS.get(name.lower(), ())) if names else (False, True)
+    """Return the accepted values of `is_pull` for subject types; raise an error for an unknown one."""
+    if any(name.lower() not in KINDS for name in names):
+        raise FieldError("SubjectType", f"must be one of {', '.join(KINDS)}")
+    return tuple(kind for name in names for kind in KINDS[name.lower()]) if names else (False, True)
 
 
 def list_threads(
