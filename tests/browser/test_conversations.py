@@ -46,7 +46,7 @@ def scroll_far_back(page: Page) -> None:
             "(first) => document.querySelector('.log > .m').id !== first", arg=known[0], timeout=60_000
         )
     assert len(seen) > 640
-    assert page.locator(".stretch").count() <= 6
+    assert page.locator(".message-page").count() <= 6
     assert page.locator(".log > .m").count() <= 600
     assert newest not in page.evaluate("[...document.querySelectorAll('.log > .m')].map((one) => one.id)")
     expect(page).to_have_url(re.compile(r"before="))
@@ -76,7 +76,7 @@ def test_a_user_reads_searches_and_opens_an_encrypted_backup(
     page.get_by_role("link", name="First message").click()
     expect(page.locator(".log > .m").first).to_be_visible()
     page.evaluate("window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
-    expect(page.locator(".stretch")).to_have_count(2)
+    expect(page.locator(".message-page")).to_have_count(2)
     page.goto(f"{site.url}/-/archives/long.db/search")
     page.get_by_label("Search terms").fill("bread")
     page.keyboard.press("Enter")
@@ -157,7 +157,7 @@ def test_links_to_more_messages_do_not_stay_in_the_middle(
         page.wait_for_url("**/chat/*")
         page.wait_for_load_state()
         page.evaluate("window.scrollTo({ top: 0, behavior: 'instant' })")
-        expect(page.locator(".stretch").nth(1)).to_be_attached()
+        expect(page.locator(".message-page").nth(1)).to_be_attached()
         page.wait_for_function("document.getElementById('chat').getAttribute('aria-busy') === null")
         shown = page.locator(".pages").evaluate_all(
             "(links) => links.filter((one) => one.checkVisibility()).map((one) => one.textContent.trim())"

@@ -199,7 +199,7 @@ FIND_OVERFLOW = """() => {
     const sticksOut = (node) => {
         const box = node.getBoundingClientRect();
         if (!box.width || !box.height || (box.right <= limit + 1 && box.left >= -1)) return false;
-        if (node.closest(".skip, .hidden, svg, math") || !node.checkVisibility()) return false;
+        if (node.closest(".skip, .visually-hidden, svg, math") || !node.checkVisibility()) return false;
         let parent = node.parentElement;
         while (parent && !hides(parent)) parent = parent.parentElement;
         return !parent;

@@ -27,7 +27,7 @@ def add_file(client: httpx.Client, repository: str, content: str) -> None:
 def test_a_user_forks_a_repository(clients: ServiceClients, parent: httpx.Client) -> None:
     """The button opens a form, which creates the fork; the fork leads to its parent, and the parent lists it."""
     eve = visitor(clients, "eve")
-    assert 'href="/ada/ship/fork">Fork <span class="pill">0</span>' in eve.get("/ada/ship").text
+    assert 'href="/ada/ship/fork">Fork <span class="badge">0</span>' in eve.get("/ada/ship").text
     form = eve.get("/ada/ship/fork").text
     assert "<option selected>eve</option>" in form
     assert "<option>ada</option>" not in form

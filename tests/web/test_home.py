@@ -70,7 +70,7 @@ def test_users_see_their_own_and_readable_repositories(service: Service) -> None
     for words in ("Tides &lt;here&gt;", "Archived", "Empty", "Private", "You are not a member"):
         assert words in page
     assert "secret-plans" not in page
-    assert not re.search(r'(?<!aria-)(?<!type=")(?<!class=")hidden', page)
+    assert not re.search(r'(?<!aria-)(?<!type=")(?<!class="visually-)hidden', page)
     with service.logged_in() as client:
         page = client.get("/").text
     assert "Tide &amp; Water" in page

@@ -183,7 +183,7 @@ def test_passkeys_are_not_offered_where_browsers_refuse_them(
         client.post("/login", data=FORM)
         shown = client.get("/login/two-factor").text
         assert "Use a passkey" not in shown
-        assert '<details class="other-way" open>' in shown
+        assert '<details class="alternative" open>' in shown
 
 
 def test_forms_of_other_sites_are_refused(service: Service, key: SoftwareAuthenticator) -> None:

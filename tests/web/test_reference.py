@@ -14,7 +14,7 @@ def test_every_endpoint_is_on_the_page(service: Service) -> None:
         page = client.get("/api/docs").text
     for endpoint in endpoints():
         assert f'id="{endpoint.name}"' in page
-    assert page.count('class="try stack"') == len(endpoints())
+    assert page.count('class="request-form stack"') == len(endpoints())
 
 
 def test_a_body_starts_from_an_example_that_is_json() -> None:

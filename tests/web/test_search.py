@@ -44,7 +44,7 @@ def test_private_results_are_hidden(clients: ServiceClients, tmp_path: Path) -> 
         for words in ("notes", "sinking", "large.bin"):
             page = site.get("/-/search", params={"q": words}).text
             assert ("/ada/Notes" in page) == result, (who, words)
-            assert result or page.count('<span class="pill">0</span>') == 3
+            assert result or page.count('<span class="badge">0</span>') == 3
 
 
 def test_a_search_is_bounded(clients: ServiceClients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ def test_a_button_adds_and_removes(clients: ServiceClients, kind: str, word: str
         page = eve.get("/ada/ship/issues?state=closed").text
         hits = re.search(
             rf'action="/ada/ship/{kind}"><input type="hidden" name="next" value="([^"]*)">'
-            r'<button[^>]*>(\w+) <span class="pill">(\d+)<',
+            r'<button[^>]*>(\w+) <span class="badge">(\d+)<',
             page,
         )
         assert hits is not None, page

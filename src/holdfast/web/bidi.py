@@ -20,8 +20,9 @@ NAME: Final = re.compile(r"<(/?)([a-zA-Z]+)")
 TEXT_ONLY: Final = frozenset({"textarea", "title", "option", "script", "style"})
 MAIN: Final = '<main id="main">'
 WARNING: Final = (
-    '<p class="remark" role="note">This page shows text with bidirectional control characters, which can make it '
-    "read differently from what it says. Each is shown as its code, such as <span class=bidi>U+202E</span>.</p>"
+    '<p class="warning-message" role="note">This page shows text with bidirectional control characters, which can '
+    "make it read differently from what it says. Each is shown as its code, such as "
+    "<span class=bidi>U+202E</span>.</p>"
 )
 
 

@@ -20,7 +20,7 @@ def test_accounts_are_found_and_created(guild: OrganizationFixture, monkeypatch:
     response = admin.post(f"{PAGE}/new", data=NEW)
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-store"
-    hits = re.search(r'class="once">([a-z0-9-]+)<', response.text)
+    hits = re.search(r'class="one-time-secret">([a-z0-9-]+)<', response.text)
     assert hits is not None
     user = accounts.check_password(guild.clients.database, "fay", Secret(hits[1]))
     assert user is not None
@@ -56,7 +56,7 @@ def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixt
     assert "Disabled" in admin.get(PAGE).text
     admin.post(f"{PAGE}/eve", data={**form, "prohibit_login": ""})
     reset = admin.post(f"{PAGE}/eve/password", data={"must_change_password": "on"})
-    hits = re.search(r'class="once">([a-z0-9-]+)<', reset.text)
+    hits = re.search(r'class="one-time-secret">([a-z0-9-]+)<', reset.text)
     assert hits is not None
     given = accounts.check_password(guild.clients.database, "eve", Secret(hits[1]))
     assert given is not None

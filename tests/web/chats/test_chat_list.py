@@ -76,8 +76,8 @@ def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Pa
     rows = rows_of(opened)
     assert sorted(row.unread for row in rows if row.unread is not None) == [0, 3]
     page = drawn_in(opened, "")
-    assert '<span class="unread">3<span class="hidden"> unread</span></span>' in page
-    assert '<span class="unread"><span class="hidden">Marked as unread</span></span>' in page
+    assert '<span class="unread">3<span class="visually-hidden"> unread</span></span>' in page
+    assert '<span class="unread"><span class="visually-hidden">Marked as unread</span></span>' in page
     assert page.count('class="unread"') == 2
     assert f'class="entry-total">{rows[0].chat.messages:,} message' in page
     assert 'aria-label="Pinned"' in page

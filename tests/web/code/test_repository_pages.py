@@ -87,7 +87,7 @@ def test_a_file_is_shown_with_its_lines(clients: ServiceClients, git: Git) -> No
 SHOWN = {
     "p.png": (PNG, f'<img src="{AT}/raw/branch/main/p.png"'),
     "p.svg": (b"<svg onload='alert(1)'></svg>", f'<img src="{AT}/raw/branch/main/p.svg"'),
-    "p.pdf": (PDF, f'<iframe class="paper" src="{AT}/raw/branch/main/p.pdf"'),
+    "p.pdf": (PDF, f'<iframe class="pdf-viewer" src="{AT}/raw/branch/main/p.pdf"'),
     "p.ogg": (b"OggS\0" + b"\0" * 40, f'src="{AT}/raw/branch/main/p.ogg"'),
     "p.bin": (b"\0\1\2", "Binary file not shown"),
     "p.txt": (b"a\n" * 1_500_000, "too large to display"),

@@ -64,7 +64,7 @@ def test_contributors_are_listed(clients: ServiceClients, git: Git, ada: httpx.C
     assert side.index('href="/ada"') < side.index("Bea &amp; &#34;co&#34; crew")
     assert "2 commits" in side
     assert side.count("<li>") == 8
-    shown = int(side.partition('class="pill">')[2].partition("<")[0])
+    shown = int(side.partition('class="badge">')[2].partition("<")[0])
     assert f"And {shown - 8} more." in side
     assert "elsewhere.example" not in side
 

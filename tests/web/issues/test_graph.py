@@ -34,7 +34,7 @@ def test_the_graph_has_a_drawing_and_a_list(site: IssueSite) -> None:
         f"{AT}/issues/{number}" for number in (1, 2, 3)
     ]
     kinds = sorted(str(node.get("class")) for node in element.iter(f"{SVG}g") if "node" in str(node.get("class")))
-    assert kinds == ["node done", "node open", "node open here", "node unseen"]
+    assert kinds == ["node done", "node inaccessible", "node open", "node open here"]
     words = [written.text for written in element.iter(f"{SVG}text")]
     assert {"#1 · Open", "#2 · Closed", "Hidden", "An issue you cannot see"} <= set(words)
     assert "<script>alert" not in text

@@ -87,7 +87,7 @@ def test_a_user_adds_renames_and_removes_passkeys(guild: OrganizationFixture) ->
     assert eve.post(f"{PASSKEYS}/remove", data=removal).status_code == 303
     page = eve.get(PAGE).text
     assert "It was the last second factor: two-factor authentication is off." in page
-    assert '<span class="pill">Disabled</span>' in page
+    assert '<span class="badge">Disabled</span>' in page
 
 
 def test_a_passkey_confirms_what_a_code_confirms(guild: OrganizationFixture) -> None:

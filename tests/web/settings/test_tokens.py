@@ -17,7 +17,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(guild: OrganizationFixture) 
     response = eve.post(PAGE, data=form)
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-store"
-    hits = re.search(r'class="once">([0-9a-f]{40})<', response.text)
+    hits = re.search(r'class="one-time-secret">([0-9a-f]{40})<', response.text)
     assert hits is not None
     assert "<script>" not in response.text
     later = eve.get(PAGE).text
@@ -45,7 +45,7 @@ def test_creating_a_token_requires_the_password(guild: OrganizationFixture) -> N
         response = eve.post(PAGE, data={**whole, **wrong})
         assert 400 <= response.status_code < 500
         assert said in response.text
-        assert 'class="once"' not in response.text
+        assert 'class="one-time-secret"' not in response.text
         assert PASSWORD not in response.text
     assert eve.post(PAGE, data=whole).status_code == 200
     again = eve.post(PAGE, data=whole)
@@ -81,7 +81,7 @@ def test_changing_the_password_keeps_the_tokens(guild: OrganizationFixture) -> N
     """A token works after its user changes the password, and not after an administrator resets it."""
     eve = guild.visit("eve")
     hits = re.search(
-        r'class="once">([0-9a-f]{40})<',
+        r'class="one-time-secret">([0-9a-f]{40})<',
         eve.post(PAGE, data={"name": "ci", "password": PASSWORD, "user": "read"}).text,
     )
     assert hits is not None

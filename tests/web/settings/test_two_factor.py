@@ -67,7 +67,7 @@ def test_new_recovery_codes_replace_the_old_ones(guild: OrganizationFixture) -> 
         browser = guild.visit(None)
         browser.post("/login", data={"name": "eve", "password": PASSWORD})
         assert browser.post("/login/two-factor", data={"code": code.reveal()}).status_code == 303
-    assert '<p class="remark">2 codes are left' in eve.get(PAGE).text
+    assert '<p class="warning-message">2 codes are left' in eve.get(PAGE).text
     assert eve.post(f"{PAGE}/codes", data={"password": PASSWORD, "code": "wrong"}).status_code == 403
     assert eve.post(f"{PAGE}/codes", data={"password": "wrong", "code": "x"}).status_code == 403
     response = eve.post(f"{PAGE}/codes", data={"password": PASSWORD, "code": pyotp.TOTP(secret).now()})

@@ -189,7 +189,9 @@ def truncate_message(message: Message, links: MessageLinks) -> tuple[Message, st
 def full_message_link(message: Message, links: MessageLinks) -> str:
     """Return the link to the full text of a truncated message."""
     return str(
-        Markup('<li class="whole"><a href="{}">The whole message</a></li>\n').format(links.detail(message.id))
+        Markup('<li class="full-message"><a href="{}">The whole message</a></li>\n').format(
+            links.detail(message.id)
+        )
     )
 
 

@@ -43,7 +43,7 @@ async function bring(way) {
     const answer = await fetch(address, { headers: { Accept: "text/html" } });
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const stretch = page.querySelector("#chat > .stretch");
+    const stretch = page.querySelector("#chat > .message-page");
     if (!stretch || !edge.isConnected) return;
     stretch.dataset.address = address;
     still(() => {

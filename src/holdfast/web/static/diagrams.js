@@ -37,7 +37,7 @@
   const fail = (frame, message) => {
     const { figure, block } = frames.get(frame);
     const remark = document.createElement("p");
-    remark.className = "remark";
+    remark.className = "warning-message";
     remark.textContent = `This diagram cannot be shown: ${message}`;
     figure.replaceWith(remark, block);
     frames.delete(frame);

@@ -40,7 +40,7 @@ async function send(form) {
   }
 }
 
-for (const form of document.querySelectorAll("form.try")) {
+for (const form of document.querySelectorAll("form.request-form")) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     send(form);

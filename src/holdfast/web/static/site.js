@@ -87,7 +87,7 @@
   for (const block of document.querySelectorAll(".prose pre")) {
     const button = document.createElement("button");
     button.type = "button";
-    button.className = "plain small copy-code";
+    button.className = "secondary small copy-code";
     button.textContent = "Copy";
     const around = document.createElement("div");
     around.className = "copied-block";
@@ -160,7 +160,7 @@
       const form = document.createElement("form");
       form.method = "dialog";
       const close = document.createElement("button");
-      close.className = "plain";
+      close.className = "secondary";
       close.textContent = "Close";
       form.append(close);
       sheet.append(title, list, choice, form);
@@ -168,7 +168,7 @@
     }
     sheet.showModal();
   };
-  const items = () => [...document.querySelectorAll("main [data-item], main .issue-row a.title, main .commit a.said, main .files td.name a")];
+  const items = () => [...document.querySelectorAll("main [data-item], main .issue-row a.title, main .commit a.commit-summary, main .files td.name a")];
   const move = (step) => {
     const all = items();
     const at = all.indexOf(document.activeElement);
@@ -195,7 +195,7 @@
         setTimeout(() => { prefix = ""; }, 1500);
         break;
       case "/": {
-        const field = document.querySelector("main form[role=search] input[type=search], .top .find input");
+        const field = document.querySelector("main form[role=search] input[type=search], .top .site-search input");
         if (field) { event.preventDefault(); field.focus(); }
         break;
       }
