@@ -72,7 +72,7 @@ def respond(opened: OpenArchive, base: str, inner: str, query: Mapping[str, str]
 
 def error_page(problem: str) -> TemplateResult:
     """Return the error page of an archive that cannot be read."""
-    return TemplateResult("chats/trouble.html", "This archive cannot be read", {"problem": problem}, 503)
+    return TemplateResult("chats/error.html", "This archive cannot be read", {"problem": problem}, 503)
 
 
 def dispatch(view: ConversationRequest, inner: str) -> Answer:

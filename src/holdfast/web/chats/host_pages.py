@@ -116,7 +116,7 @@ def page_for_state(
         return TemplateResult("chats/failed.html", source.name, {"problem": state.problem})
     if isinstance(state, ImportNotStarted):
         return TemplateResult("chats/not_started.html", source.name, status=403)
-    return TemplateResult("chats/working.html", source.name, {"progress": state.progress})
+    return TemplateResult("chats/import_progress.html", source.name, {"progress": state.progress})
 
 
 def refused_page(frame: ConversationPages, source: ConversationSource, refused: ImportRefused) -> RawResponse:
@@ -125,7 +125,7 @@ def refused_page(frame: ConversationPages, source: ConversationSource, refused: 
     text = str(refused)
     problem = f"{text[:1].upper()}{text[1:]}. Try again in {wait}."
     result = TemplateResult(
-        "chats/trouble.html", "This backup is not read now", {"problem": problem}, refused.status
+        "chats/error.html", "This backup is not read now", {"problem": problem}, refused.status
     )
     response = frame.page(result, archive_name=source.name, sealed=False)
     response.headers["Retry-After"] = str(refused.seconds)

@@ -128,7 +128,7 @@ def conversation_pages(request: RequestContext, backup: ChatBackup) -> Conversat
             template,
             title=title,
             status=status,
-            layout="chats/in_personal.html",
+            layout="chats/personal_layout.html",
             top="h1",
             owned=backup.owner_id == request.user.id,
             **values,
@@ -193,7 +193,7 @@ def export_conversation(request: RequestContext, uuid: str, body: ExportChoice) 
         problem = (
             "The export could not be made: it takes more memory or time than it may, or the archive is damaged."
         )
-        result = TemplateResult("chats/trouble.html", "Export failed", {"problem": problem}, 503)
+        result = TemplateResult("chats/error.html", "Export failed", {"problem": problem}, 503)
         return frame.page(result, archive_name=backup.name, sealed=source.kind is FileKind.SEALED)
     if pieces is None:
         return redirect_to(f"{ROOT}/{uuid}/")

@@ -92,7 +92,7 @@ def resolve_path(
             tab=CODE,
             title=f"{title} · {target.repository.full_name}",
             status=status,
-            layout="chats/in_repository.html",
+            layout="chats/repository_layout.html",
             # The heading of the page is the name of the repository.
             top="h2",
             ref=location.name,

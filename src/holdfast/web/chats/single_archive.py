@@ -37,9 +37,9 @@ from holdfast.web.security_headers import SecurityHeaders
 __all__ = ["build"]
 
 OPENING: Final = "/open/"
-LAYOUT: Final = "chats/alone.html"
+LAYOUT: Final = "chats/single_archive_layout.html"
 NOT_YOURS: Final = TemplateResult(
-    "chats/trouble.html",
+    "chats/error.html",
     "This address was used already",
     {"problem": "An address that was printed works once, in one browser. Start the command again for a new one."},
     403,

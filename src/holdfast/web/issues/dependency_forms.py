@@ -124,7 +124,7 @@ def page_find_related(
     return show_in(
         request,
         target,
-        "issues/find.html",
+        "issues/dependency_search.html",
         tab=ISSUES,
         title=f"Dependencies of #{index} · {target.repository.full_name}",
         issue=issue,

@@ -51,7 +51,7 @@ def show_dangers(
     """Show the page."""
     return in_repository_settings(
         request,
-        "settings/dangers.html",
+        "settings/danger_zone.html",
         at="Danger zone",
         title="Danger zone",
         refusal=refusal,

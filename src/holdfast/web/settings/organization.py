@@ -182,7 +182,7 @@ def show_dangers(
     """Show the danger zone."""
     return in_organization_settings(
         request,
-        "settings/organization_dangers.html",
+        "settings/organization_danger_zone.html",
         at="Danger zone",
         title="Danger zone",
         refusal=refusal,
