@@ -104,9 +104,9 @@ def test_the_page_of_a_file_offers_only_backups_and_archives(clients: ServiceCli
     ):
         entry = trees.find(repo, read_commit(repo, commit).tree, path)
         assert isinstance(entry, TreeEntry)
-        spot = find_location(repo, "/ada/Snapshots", "branch", f"main/{path}")
-        assert spot is not None
-        offered[path] = conversation_link(request, target, spot, entry)
+        location = find_location(repo, "/ada/Snapshots", "branch", f"main/{path}")
+        assert location is not None
+        offered[path] = conversation_link(request, target, location, entry)
     host.close()
     assert [path for path, holds in offered.items() if not holds] == ["phone/notes.txt", "phone"]
     assert [path for path, holds in offered.items() if holds and holds.is_archive] == ["a.db"]

@@ -30,14 +30,14 @@ def folder(tmp_path: Path) -> Path:
 def list_directory(app: App, folder: Path, path: str = "", number: int = 1) -> Directory:
     """List a directory of main."""
     repo = open_repository(folder)
-    spot = find_location(repo, "/ada/ship", "branch", f"main/{path}".rstrip("/"))
-    assert spot is not None
-    tree = read_commit(repo, spot.commit).tree
+    location = find_location(repo, "/ada/ship", "branch", f"main/{path}".rstrip("/"))
+    assert location is not None
+    tree = read_commit(repo, location.commit).tree
     if path:
         entry = find(repo, tree, path)
         assert isinstance(entry, TreeEntry)
         tree = entry.id
-    return directory(RequestContext(app, {"type": "http", "headers": []}), spot, tree, number)
+    return directory(RequestContext(app, {"type": "http", "headers": []}), location, tree, number)
 
 
 def test_directories_come_first_and_case_is_ignored(app: App, folder: Path) -> None:

@@ -18,14 +18,14 @@ def test_pages_of_a_text_hold_every_line_once(lengths: list[int], first: int, mo
     seen: list[Markup] = []
     at: int | None = 1
     while at is not None:
-        stretch = line_range(lines, at, most)
-        assert stretch.first == at
-        assert stretch.total == len(lines)
-        assert stretch.lines or not lines
-        assert (stretch.before is None) == (at == 1)
-        assert stretch.before is None or 1 <= stretch.before < at
-        seen += stretch.lines
-        at = stretch.after
+        part = line_range(lines, at, most)
+        assert part.first == at
+        assert part.total == len(lines)
+        assert part.lines or not lines
+        assert (part.before is None) == (at == 1)
+        assert part.before is None or 1 <= part.before < at
+        seen += part.lines
+        at = part.after
     assert seen == lines
     somewhere = line_range(lines, first, most)
     assert 1 <= somewhere.first <= max(len(lines), 1)

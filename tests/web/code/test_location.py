@@ -60,10 +60,10 @@ def test_an_unknown_ref_is_not_found(repo: Repo, kind: str, joined: str) -> None
 
 def test_urls_can_contain_any_name(repo: Repo) -> None:
     """Special characters and invalid UTF-8 in refs and paths are percent-encoded."""
-    spot = CodeLocation("/o/r", repo, "branch", "a?b#c%", "f" * 40, b'x"<y>/\xff?')
-    assert spot.address("src") == "/o/r/src/branch/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"
-    assert spot.top("raw") == "/o/r/raw/branch/a%3Fb%23c%25"
-    assert spot.change("_edit") == "/o/r/_edit/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"
-    assert spot.lasting == f"/o/r/src/commit/{'f' * 40}/x%22%3Cy%3E/%FF%3F"
-    assert [crumb.name for crumb in spot.crumbs()] == ['x"<y>', "\ufffd?"]
-    assert spot.file_name == "\ufffd?"
+    location = CodeLocation("/o/r", repo, "branch", "a?b#c%", "f" * 40, b'x"<y>/\xff?')
+    assert location.address("src") == "/o/r/src/branch/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"
+    assert location.top("raw") == "/o/r/raw/branch/a%3Fb%23c%25"
+    assert location.change("_edit") == "/o/r/_edit/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"
+    assert location.lasting == f"/o/r/src/commit/{'f' * 40}/x%22%3Cy%3E/%FF%3F"
+    assert [crumb.name for crumb in location.crumbs()] == ['x"<y>', "\ufffd?"]
+    assert location.file_name == "\ufffd?"

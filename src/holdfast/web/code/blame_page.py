@@ -58,44 +58,44 @@ def page_blame(
     if not isinstance(entry, TreeEntry) or entry.type != "file":
         raise ApiError(404)
     problem, rows = "", list[BlameRow]()
-    stretch: LineRange | None = None
+    line_range: LineRange | None = None
     if not blob_media_type(location.repo.folder, entry.id).startswith(TEXT):
         problem = "This file is not text, so it has no lines."
     elif entry.size > LARGEST_TEXT:
         problem = "This file is too large to display."
     elif entry.size:
-        stretch = text_shown(location, entry, number(query.line), has_source=False, each=PER_LINE).stretch
-        assert stretch is not None  # noqa: S101  # a text has at least one line
-        origins = blame(location.repo, location.commit, location.path, stretch.first, stretch.last)
+        line_range = text_shown(location, entry, number(query.line), has_source=False, each=PER_LINE).line_range
+        assert line_range is not None  # noqa: S101  # a text has at least one line
+        origins = blame(location.repo, location.commit, location.path, line_range.first, line_range.last)
         if origins is None:
             problem = "It takes too long to find out who wrote these lines."
         else:
-            rows = rows_of(request, location, stretch, origins)
+            rows = rows_of(request, location, line_range, origins)
     return show_in(
         request,
         target,
         "code/blame.html",
         tab=CODE,
         title=f"Blame {location.title} · {target.repository.full_name}",
-        spot=location,
+        location=location,
         crumbs=location.crumbs(),
         switch=switcher(request.app, target.repository, location, "blame"),
         problem=problem,
-        stretch=stretch,
+        line_range=line_range,
         rows=rows,
     )
 
 
 def rows_of(
-    request: RequestContext, location: CodeLocation, stretch: LineRange, origins: tuple[BlameHunk, ...]
+    request: RequestContext, location: CodeLocation, line_range: LineRange, origins: tuple[BlameHunk, ...]
 ) -> list[BlameRow]:
     """Return the rows of a page: its lines with their commits."""
     blame_hunks = [
         origin
         for origin in origins
-        if origin.first <= stretch.last and origin.first + origin.count > stretch.first
+        if origin.first <= line_range.last and origin.first + origin.count > line_range.first
     ]
     commits = {commit: read_commit(location.repo, commit) for commit in {origin.commit for origin in blame_hunks}}
     rows_by_commit = {line.id: line for line in lines_of(request, commits.values())}
-    starts = {max(origin.first, stretch.first): rows_by_commit[origin.commit] for origin in blame_hunks}
-    return [BlameRow(at, html, starts.get(at)) for at, html in enumerate(stretch.lines, stretch.first)]
+    starts = {max(origin.first, line_range.first): rows_by_commit[origin.commit] for origin in blame_hunks}
+    return [BlameRow(at, html, starts.get(at)) for at, html in enumerate(line_range.lines, line_range.first)]

@@ -30,7 +30,7 @@ __all__ = [
     "CHANGING",
     "CommitForm",
     "barrier",
-    "branch_spot",
+    "branch_location",
     "check_branch_name",
     "commit_changes",
     "entry_at",
@@ -54,7 +54,7 @@ class CommitForm(msgspec.Struct, frozen=True, kw_only=True):
     new_branch: str = ""
 
 
-def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocation:
+def branch_location(request: RequestContext, target: RepositoryAccess) -> CodeLocation:
     """Return the branch and path of a URL; in an empty repository the default branch, which does not exist yet."""
     repo, root, rest = open_git(request.app, target), root_path(target), path_suffix(request, AFTER_WORD)
     location = find_location(repo, root, "branch", rest)

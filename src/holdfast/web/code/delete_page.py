@@ -14,7 +14,7 @@ from holdfast.web.code.change_forms import (
     CHANGING,
     CommitForm,
     barrier,
-    branch_spot,
+    branch_location,
     commit_changes,
     entry_at,
     new_commit_form,
@@ -53,7 +53,7 @@ def delete_form(
         tab=CODE,
         title=f"Delete {location.title} · {target.repository.full_name}",
         status=status,
-        spot=location,
+        location=location,
         typed=typed,
         is_first=False,
         problem=problem,
@@ -64,7 +64,7 @@ def delete_form(
 @endpoint("GET /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Show the form to delete a file."""
-    location = branch_spot(request, target)
+    location = branch_location(request, target)
     entry = entry_at(location, is_text=False)
     form = new_commit_form(request, location, barrier(request, target, location.ref, location.title))
     typed = DeleteFileForm(sha=entry.id, target=form.target, new_branch=form.new_branch)
@@ -79,13 +79,13 @@ def page_deleted(
     body: DeleteFileForm,
 ) -> RawResponse:
     """Delete a file."""
-    location = branch_spot(request, target)
+    location = branch_location(request, target)
     entry_at(location, is_text=False)
     try:
         change = FileChange(operation="delete", path=argument(location.path), sha=body.sha)
         commit_changes(request, target, location, body, [change])
     except HostingError as error:
-        now = entry_at(branch_spot(request, target), is_text=False)
+        now = entry_at(branch_location(request, target), is_text=False)
         changed = now.id != body.sha
         typed = msgspec.structs.replace(body, sha=now.id)
         problem = CHANGED if changed else message_for(error)

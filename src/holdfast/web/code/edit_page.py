@@ -25,7 +25,7 @@ from holdfast.web.code.change_forms import (
     CHANGING,
     CommitForm,
     barrier,
-    branch_spot,
+    branch_location,
     commit_changes,
     entry_at,
     new_commit_form,
@@ -117,7 +117,7 @@ def form_page(
         tab=CODE,
         title=f"{'New file' if is_new else f'Edit {location.title}'} · {target.repository.full_name}",
         status=status,
-        spot=location,
+        location=location,
         typed=written,
         is_new=is_new,
         is_first=not location.commit,
@@ -140,7 +140,7 @@ def preview_of(location: CodeLocation, written: EditFileForm, before: bytes) -> 
 @endpoint("GET /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, query: NewQuery) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Show the form to create a file."""
-    location = branch_spot(request, target)
+    location = branch_location(request, target)
     folder = f"{location.title}/" if location.path else ""
     form = new_commit_form(request, location, barrier(request, target, location.ref, ""))
     written = EditFileForm(path=f"{folder}{query.path}", target=form.target, new_branch=form.new_branch)
@@ -155,7 +155,7 @@ def page_save_new(
     body: EditFileForm,
 ) -> RawResponse:
     """Create a file."""
-    location = branch_spot(request, target)
+    location = branch_location(request, target)
     if body.action == "preview":
         return form_page(request, target, location, body, is_new=True, preview=preview_of(location, body, b""))
     change = FileChange(operation="create", path=body.path, content=FileContent(text_of(body)))
@@ -171,7 +171,7 @@ def page_save_new(
 @endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Show the form to edit a file."""
-    location = branch_spot(request, target)
+    location = branch_location(request, target)
     entry = entry_at(location)
     content = trees.read_blob(location.repo, entry.id) if entry.size <= LARGEST else b""
     reason = reason_not_editable(entry, content)
@@ -182,7 +182,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
             "code/not_editable.html",
             tab=CODE,
             title=location.title,
-            spot=location,
+            location=location,
             reason=reason,
             upload_at=location.change("_upload", location.path.rpartition(b"/")[0]),
         )
@@ -201,7 +201,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
 @endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
 def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: EditFileForm) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Commit an edited file, or show the conflict if it changed in the meantime."""
-    location = branch_spot(request, target)
+    location = branch_location(request, target)
     if body.path == LINE_BREAK.sub("", location.title):
         # Browsers strip line breaks from a text field: the file was not renamed.
         body = msgspec.structs.replace(body, path=location.title)
@@ -218,7 +218,7 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
     try:
         commit_changes(request, target, location, body, [change])
     except HostingError as error:
-        fresh = branch_spot(request, target)
+        fresh = branch_location(request, target)
         now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
         if not isinstance(now, TreeEntry) or now.id != body.sha:
             return conflict_page(request, target, fresh, body, now if isinstance(now, TreeEntry) else None)
@@ -262,7 +262,7 @@ def conflict_page(
         tab=CODE,
         title=f"Somebody else changed {location.title} · {target.repository.full_name}",
         status=409,
-        spot=location,
+        location=location,
         typed=retained,
         is_gone=now is None,
         last=last_commit,

@@ -108,7 +108,7 @@ def page_file_finder(
         "code/file_finder.html",
         tab=CODE,
         title=f"Find files · {target.repository.full_name}",
-        spot=location,
+        location=location,
         switch=switcher(request.app, target.repository, location, "find"),
         typed=typed,
         files=[

@@ -62,7 +62,7 @@ class FileShown:
     way: Way
     size: int
     language: str = ""
-    stretch: LineRange | None = None
+    line_range: LineRange | None = None
     html: Markup | None = None
     has_source: bool = False
     is_source: bool = False

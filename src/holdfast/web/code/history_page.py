@@ -64,7 +64,7 @@ def page_history(
         "code/history.html",
         tab=COMMITS,
         title=f"History of {location.title or location.name} · {target.repository.full_name}",
-        spot=location,
+        location=location,
         crumbs=location.crumbs("commits"),
         switch=switcher(request.app, target.repository, location, "commits"),
         days=by_day(lines_of(request, commits[:PER_PAGE])),

@@ -19,7 +19,7 @@ from holdfast.web.code.change_forms import (
     CHANGING,
     CommitForm,
     barrier,
-    branch_spot,
+    branch_location,
     commit_changes,
     new_commit_form,
     url_after,
@@ -71,7 +71,7 @@ def upload_form(
         tab=CODE,
         title=f"Upload files · {target.repository.full_name}",
         status=status,
-        spot=location,
+        location=location,
         typed=typed,
         is_first=not location.commit,
         action=location.change("_upload"),
@@ -87,7 +87,7 @@ def upload_form(
 @endpoint("GET /{owner}/{repo}/_upload/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_upload(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Show the form to upload files."""
-    location = branch_spot(request, target)
+    location = branch_location(request, target)
     form = new_commit_form(request, location, barrier(request, target, location.ref, ""))
     typed = UploadForm(folder=location.title, target=form.target, new_branch=form.new_branch)
     return upload_form(request, target, location, typed)
@@ -103,7 +103,7 @@ def page_uploaded(
     body: UploadForm,  # named in the path
 ) -> RawResponse:
     """Commit uploaded files to a folder; existing files are replaced."""
-    location = branch_spot(request, target)
+    location = branch_location(request, target)
     folder = paths.clean(body.folder)
     named = [(plain_name(file.name), file.content) for file in body.files]
     if not named:

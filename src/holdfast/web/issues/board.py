@@ -234,7 +234,7 @@ def board_page(
         labels=[tag(label) for label in shown_labels.usable],
         columns=read_columns(request, target, plans, kind=kind, sort=chosen.sort),
         left_out=left_out,
-        wish=chosen,
+        issue_filter=chosen,
         search_text=chosen.search_text(kind, offered),
         may_move=may_move(request, target),
         most_columns=MOST_COLUMNS,

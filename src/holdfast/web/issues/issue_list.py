@@ -276,7 +276,7 @@ def list_page(
         title=f"{'Pull requests' if kind == 'pulls' else 'Issues'} · {repository.full_name}",
         kind=kind,
         here_path=f"{root_path(target)}/{'pulls' if kind == 'pulls' else 'issues'}",
-        wish=issue_filter,
+        issue_filter=issue_filter,
         search_text=issue_filter.search_text(kind, chosen),
         rows=rows_of(request, issues, repository),
         total=total,

@@ -73,7 +73,7 @@ def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, i
         title="Your pull requests" if is_pull else "Your issues",
         things="pull requests" if is_pull else "issues",
         here_path="/-/pulls" if is_pull else "/-/issues",
-        wish=issue_filter,
+        issue_filter=issue_filter,
         about=about,
         abouts=abouts,
         rows=rows_of(request, issues),
