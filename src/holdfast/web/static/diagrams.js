@@ -3,12 +3,12 @@
 (() => {
   const FRAME = "/-/diagram";
   // The maximum number of diagrams, and the maximum length of a source.
-  const MOST = 20;
-  const LONGEST = 20000;
-  const TALLEST = 2400;
+  const MAX_DIAGRAMS = 20;
+  const MAX_LENGTH = 20000;
+  const MAX_HEIGHT = 2400;
   const frames = new Map();
 
-  const waiting = (pre, source) => {
+  const addFrame = (pre, source) => {
     const figure = document.createElement("figure");
     // A hidden iframe would have no width to draw for, so its height is zero instead.
     figure.className = "diagram drawing";
@@ -24,7 +24,7 @@
 
   const show = (frame, height) => {
     const { figure, block } = frames.get(frame);
-    frame.style.height = `${Math.min(Math.max(Math.ceil(height), 24), TALLEST)}px`;
+    frame.style.height = `${Math.min(Math.max(Math.ceil(height), 24), MAX_HEIGHT)}px`;
     if (!figure.classList.contains("drawing")) return;
     figure.classList.remove("drawing");
     const details = document.createElement("details");
@@ -36,10 +36,10 @@
 
   const fail = (frame, message) => {
     const { figure, block } = frames.get(frame);
-    const remark = document.createElement("p");
-    remark.className = "warning-message";
-    remark.textContent = `This diagram cannot be shown: ${message}`;
-    figure.replaceWith(remark, block);
+    const warning = document.createElement("p");
+    warning.className = "warning-message";
+    warning.textContent = `This diagram cannot be shown: ${message}`;
+    figure.replaceWith(warning, block);
     frames.delete(frame);
   };
 
@@ -52,9 +52,9 @@
     else if (data.kind === "error") fail(frame, String(data.message).slice(0, 300));
   });
 
-  const blocks = [...document.querySelectorAll(".prose code.language-mermaid")].slice(0, MOST);
+  const blocks = [...document.querySelectorAll(".prose code.language-mermaid")].slice(0, MAX_DIAGRAMS);
   for (const code of blocks) {
     const source = code.textContent;
-    if (source.trim() && source.length <= LONGEST) waiting(code.parentElement, source);
+    if (source.trim() && source.length <= MAX_LENGTH) addFrame(code.parentElement, source);
   }
 })();

@@ -4,23 +4,23 @@
   const field = document.getElementById("finder");
   const results = document.getElementById("finder-results");
   if (!field || !results) return;
-  let waiting = 0;
+  let timer = 0;
   const find = async (text) => {
     const address = `${location.pathname}?${new URLSearchParams({ q: text })}`;
     try {
-      const answer = await fetch(address);
-      if (!answer.ok || field.value !== text) return;
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const found = page.getElementById("finder-results");
-      if (found) results.replaceChildren(...found.childNodes);
+      const response = await fetch(address);
+      if (!response.ok || field.value !== text) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const matches = page.getElementById("finder-results");
+      if (matches) results.replaceChildren(...matches.childNodes);
       history.replaceState(null, "", address);
     } catch {
       // The form still works.
     }
   };
   field.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(find, 120, field.value);
+    clearTimeout(timer);
+    timer = setTimeout(find, 120, field.value);
   });
   field.addEventListener("keydown", (event) => {
     if (event.key !== "ArrowDown") return;

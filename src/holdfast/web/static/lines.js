@@ -4,10 +4,10 @@
 (() => {
   const code = document.querySelector("pre.code, table.blame");
   if (!code) return;
-  const named = () => {
-    const found = /^#L(\d+)(?:-L(\d+))?$/.exec(location.hash);
-    if (!found) return null;
-    const one = Number(found[1]), other = Number(found[2] || found[1]);
+  const rangeInHash = () => {
+    const match = /^#L(\d+)(?:-L(\d+))?$/.exec(location.hash);
+    if (!match) return null;
+    const one = Number(match[1]), other = Number(match[2] || match[1]);
     return [Math.min(one, other), Math.max(one, other)];
   };
   const CONTEXT = 10;
@@ -20,9 +20,9 @@
     location.replace(`${location.pathname}?${query}${location.hash}`);
     return true;
   };
-  const mark = () => {
+  const highlight = () => {
     for (const line of code.querySelectorAll(".marked")) line.classList.remove("marked");
-    const range = named();
+    const range = rangeInHash();
     if (!range || load(range[0])) return;
     for (let number = range[0]; number <= Math.min(range[1], range[0] + 5000); number++) {
       document.getElementById(`L${number}`)?.classList.add("marked");
@@ -31,13 +31,13 @@
   };
   code.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#L"]');
-    const range = named();
+    const range = rangeInHash();
     if (!link || !event.shiftKey || !range) return;
     event.preventDefault();
     const to = Number(link.getAttribute("href").slice(2));
     history.replaceState(null, "", `#L${Math.min(range[0], to)}-L${Math.max(range[0], to)}`);
-    mark();
+    highlight();
   });
-  addEventListener("hashchange", mark);
-  mark();
+  addEventListener("hashchange", highlight);
+  highlight();
 })();

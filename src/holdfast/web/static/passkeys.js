@@ -11,19 +11,19 @@
     const text = Array.from(new Uint8Array(buffer), (one) => String.fromCharCode(one)).join("");
     return btoa(text).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
   };
-  const named = (known) => (known || []).map((one) => ({ ...one, id: decode(one.id) }));
+  const withDecodedIds = (known) => (known || []).map((one) => ({ ...one, id: decode(one.id) }));
 
-  const ask = {
+  const requestCredential = {
     create: (options) => navigator.credentials.create({
       publicKey: {
         ...options,
         challenge: decode(options.challenge),
         user: { ...options.user, id: decode(options.user.id) },
-        excludeCredentials: named(options.excludeCredentials),
+        excludeCredentials: withDecodedIds(options.excludeCredentials),
       },
     }),
     get: (options) => navigator.credentials.get({
-      publicKey: { ...options, challenge: decode(options.challenge), allowCredentials: named(options.allowCredentials) },
+      publicKey: { ...options, challenge: decode(options.challenge), allowCredentials: withDecodedIds(options.allowCredentials) },
     }),
   };
   const asJson = (credential) => {
@@ -35,7 +35,7 @@
     return JSON.stringify({ id, rawId: encode(credential.rawId), type, response });
   };
 
-  const PROBLEMS = {
+  const MESSAGES = {
     InvalidStateError: "This device already has a passkey for your account.",
     NotAllowedError: "No passkey was used: the request was cancelled, or took too long.",
     SecurityError: "Passkeys cannot be used at this address.",
@@ -52,19 +52,19 @@
     const response = await fetch(form.dataset.options, {
       method: "POST", headers: { Accept: "application/json" }, body,
     });
-    const found = await response.json().catch(() => ({}));
-    if (!response.ok) throw new Error(found.message || "The server did not answer. Try again.");
-    return found;
+    const result = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error(result.message || "The server did not answer. Try again.");
+    return result;
   };
   const run = async (form, button) => {
     show(form, "");
     button.disabled = true;
     try {
-      const credential = await ask[button.dataset.passkey](await options(form));
+      const credential = await requestCredential[button.dataset.passkey](await options(form));
       form.elements.credential.value = asJson(credential);
       form.submit();
     } catch (error) {
-      show(form, PROBLEMS[error.name] || error.message);
+      show(form, MESSAGES[error.name] || error.message);
       button.disabled = false;
     }
   };

@@ -14,8 +14,8 @@ function address(form) {
       query.append(field.name, field.value);
     }
   }
-  const asked = query.toString();
-  return `/api/v1${path}${asked ? `?${asked}` : ""}`;
+  const queryString = query.toString();
+  return `/api/v1${path}${queryString ? `?${queryString}` : ""}`;
 }
 
 async function send(form) {
@@ -27,14 +27,14 @@ async function send(form) {
   output.textContent = "…";
   const started = performance.now();
   try {
-    const answer = await fetch(address(form), { method: form.dataset.method, headers, body: body ? body.value : undefined });
-    const text = await answer.text();
-    let shown = text;
-    try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON: shown as it is */ }
+    const response = await fetch(address(form), { method: form.dataset.method, headers, body: body ? body.value : undefined });
+    const text = await response.text();
+    let content = text;
+    try { content = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON: shown as it is */ }
     const names = ["content-type", "x-total-count", "link", "x-request-id"];
-    const told = names.filter((name) => answer.headers.has(name)).map((name) => `${name}: ${answer.headers.get(name)}`);
+    const headerLines = names.filter((name) => response.headers.has(name)).map((name) => `${name}: ${response.headers.get(name)}`);
     const ms = Math.round(performance.now() - started);
-    output.textContent = [`${answer.status} ${answer.statusText} in ${ms} ms`, ...told, "", shown].join("\n");
+    output.textContent = [`${response.status} ${response.statusText} in ${ms} ms`, ...headerLines, "", content].join("\n");
   } catch (error) {
     output.textContent = `The request failed: ${error.message}`;
   }

@@ -1,4 +1,4 @@
-// Uploads a chat backup in chunks, with retries; an interrupted upload resumes when the same files are chosen again.
+// Uploads a chat backup in chunks, with retries; an interrupted upload resumes when the same files are selected again.
 // Without this script the form uploads a single file.
 "use strict";
 (() => {
@@ -7,13 +7,13 @@
   const find = (name) => document.getElementById(name);
   const [file, folder, panel, bar] = [find("file"), find("folder"), find("upload-progress"), find("upload-bar")];
   const [state, amount, pause] = [find("upload-status"), find("upload-amount"), find("upload-pause")];
-  const SIDE_BY_SIDE = 3;
-  const TRIES = 6;
+  const MAX_CONCURRENT = 3;
+  const MAX_ATTEMPTS = 6;
   const requests = new Set();
-  let chosen = null;
+  let selected = null;
   let paused = false;
 
-  // Either a file or a folder is chosen.
+  // Either a file or a folder is selected.
   find("with-folder").hidden = false;
   const choose = (one, other) => one.addEventListener("change", () => {
     other.value = "";
@@ -22,9 +22,9 @@
   choose(file, folder);
   choose(folder, file);
 
-  class Refused extends Error {}
+  class UploadRejected extends Error {}
 
-  const ask = (method, address, body, headers = {}, onprogress = null) => new Promise((resolve, reject) => {
+  const sendRequest = (method, address, body, headers = {}, onprogress = null) => new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     requests.add(request);
     request.open(method, address);
@@ -38,7 +38,7 @@
     });
     request.send(body);
   });
-  const answer = (request) => {
+  const parseBody = (request) => {
     try {
       return JSON.parse(request.responseText);
     } catch {
@@ -47,16 +47,16 @@
   };
   const check = (request) => {
     if (request.status < 300) return request;
-    const message = answer(request).message || "The upload was refused.";
+    const message = parseBody(request).message || "The upload was refused.";
     // Server errors and rate limits are retried.
-    throw request.status >= 500 || request.status === 429 ? new Error(message) : new Refused(message);
+    throw request.status >= 500 || request.status === 429 ? new Error(message) : new UploadRejected(message);
   };
-  const patiently = async (attempt) => {
+  const withRetries = async (attempt) => {
     for (let tries = 1; ; tries += 1) {
       try {
         return await attempt();
       } catch (error) {
-        if (paused || error instanceof Refused || tries === TRIES) throw error;
+        if (paused || error instanceof UploadRejected || tries === MAX_ATTEMPTS) throw error;
         await new Promise((resolve) => { setTimeout(resolve, 500 * 2 ** tries); });
         if (paused) throw error;
       }
@@ -66,25 +66,25 @@
   const size = (bytes) => `${(bytes / 2 ** 20).toLocaleString("en", { maximumFractionDigits: 1 })} MiB`;
   const show = (sent) => {
     const done = sent.reduce((sum, one) => sum + one, 0);
-    bar.value = chosen.total ? done / chosen.total : 1;
-    amount.textContent = `${size(done)} of ${size(chosen.total)}`;
+    bar.value = selected.total ? done / selected.total : 1;
+    amount.textContent = `${size(done)} of ${size(selected.total)}`;
   };
 
-  const sendFile = async (begun, sent, position) => {
-    const content = chosen.files[position];
+  const sendFile = async (upload, sent, position) => {
+    const content = selected.files[position];
     while (sent[position] < content.size && !paused) {
       const offset = sent[position];
-      const chunk = content.slice(offset, offset + begun.chunk_bytes);
-      const address = `${begun.address}/${position}`;
+      const chunk = content.slice(offset, offset + upload.chunk_bytes);
+      const address = `${upload.address}/${position}`;
       const headers = { "Content-Type": "application/octet-stream", "Upload-Offset": String(offset) };
-      const request = await patiently(() => ask("PATCH", address, chunk, headers, (loaded) => {
+      const request = await withRetries(() => sendRequest("PATCH", address, chunk, headers, (loaded) => {
         sent[position] = offset + Math.min(loaded, chunk.size);
         show(sent);
-      }).then((found) => (found.status === 409 ? found : check(found))));
+      }).then((response) => (response.status === 409 ? response : check(response))));
       // The current offset of the server; it differs from the expected one if a response was lost.
-      const known = request.getResponseHeader("Upload-Offset");
-      if (known === null) check(request);
-      sent[position] = Number(known);
+      const offsetOnServer = request.getResponseHeader("Upload-Offset");
+      if (offsetOnServer === null) check(request);
+      sent[position] = Number(offsetOnServer);
       show(sent);
     }
   };
@@ -94,33 +94,33 @@
     pause.textContent = "Pause";
     state.textContent = "Uploading …";
     const described = {
-      name: chosen.name,
-      is_folder: chosen.isFolder,
-      files: chosen.files.map((one) => ({
-        path: chosen.isFolder ? one.webkitRelativePath : one.name, size: one.size, modified: one.lastModified,
+      name: selected.name,
+      is_folder: selected.isFolder,
+      files: selected.files.map((one) => ({
+        path: selected.isFolder ? one.webkitRelativePath : one.name, size: one.size, modified: one.lastModified,
       })),
     };
     const json = { "Content-Type": "application/json" };
     try {
       const uploads = form.dataset.uploads;
-      const begun = answer(await patiently(() => ask("POST", uploads, JSON.stringify(described), json).then(check)));
-      const sent = [...begun.received];
+      const upload = parseBody(await withRetries(() => sendRequest("POST", uploads, JSON.stringify(described), json).then(check)));
+      const sent = [...upload.received];
       show(sent);
       let next = 0;
       const work = async () => {
-        while (next < chosen.files.length && !paused) await sendFile(begun, sent, next++);
+        while (next < selected.files.length && !paused) await sendFile(upload, sent, next++);
       };
-      await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+      await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
       if (paused) return;
       state.textContent = "Checking …";
-      const done = answer(await patiently(() => ask("POST", `${begun.address}/complete`, null).then(check)));
+      const done = parseBody(await withRetries(() => sendRequest("POST", `${upload.address}/complete`, null).then(check)));
       location.assign(done.address);
     } catch (error) {
       if (paused) return;
       stop();
-      state.textContent = error instanceof Refused ? error.message : `Interrupted: ${error.message}`;
-      if (error instanceof Refused) form.hidden = false;
-      pause.hidden = error instanceof Refused;
+      state.textContent = error instanceof UploadRejected ? error.message : `Interrupted: ${error.message}`;
+      if (error instanceof UploadRejected) form.hidden = false;
+      pause.hidden = error instanceof UploadRejected;
     }
   };
   const stop = () => {
@@ -143,7 +143,7 @@
     const files = [...(isFolder ? folder : file).files];
     if (!files.length) return;
     const name = isFolder ? files[0].webkitRelativePath.split("/")[0] : files[0].name;
-    chosen = { files, isFolder, name, total: files.reduce((sum, one) => sum + one.size, 0) };
+    selected = { files, isFolder, name, total: files.reduce((sum, one) => sum + one.size, 0) };
     find("upload-name").textContent = name;
     form.hidden = true;
     panel.hidden = false;
