@@ -62,11 +62,11 @@ def test_kinds_are_tabs(opened: OpenArchive) -> None:
 def test_sounds_are_played_and_files_saved(
     opened: OpenArchive, monkeypatch: pytest.MonkeyPatch, kind: str, shown: str
 ) -> None:
-    """Stored audio has a player and other files a download link; a missing file is reported as not kept."""
+    """Stored audio has a player and other files a download link; a missing file is reported as not available."""
     assert shown in with_files(monkeypatch, opened, kind, "/here")
     missing = with_files(monkeypatch, opened, kind, None)
     assert shown not in missing
-    assert "not kept here" in missing
+    assert "not available" in missing
 
 
 def with_files(monkeypatch: pytest.MonkeyPatch, opened: OpenArchive, kind: str, address: str | None) -> str:

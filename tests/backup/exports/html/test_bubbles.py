@@ -155,7 +155,7 @@ def test_files_are_shown_linked_or_named() -> None:
     )
     assert 'width="40" height="30" loading="lazy"' in html
     missing = render(message(None, attachments=(attachment(path=None, size=2_500_000),)))
-    assert "photo.jpg2.5 MB, not kept here" in missing.text
+    assert "photo.jpg2.5 MB, not available" in missing.text
     assert missing.links == []
     huge = bubble(message(None, attachments=(attachment(width=1 << 31, height=5),)), Addresses())
     assert "width" not in huge

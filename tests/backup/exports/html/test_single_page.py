@@ -120,7 +120,7 @@ def test_files_that_are_too_large_or_not_wanted_are_named(
         small = write_page(opened, tmp_path / "small.html", choice)
     assert without == small
     assert not DATA.search(small)
-    assert "not kept here" in small
+    assert "not available" in small
 
 
 def test_only_a_time_is_written_and_quotes_of_others_lead_nowhere(archive_path: Path, tmp_path: Path) -> None:

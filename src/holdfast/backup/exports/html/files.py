@@ -145,5 +145,5 @@ def missing_file(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     return (
         f'<div class="file gone">'
         f"{placeholder_image(attachment, addresses, 'ico') or ICON_ABSENT}"
-        f'<span class="what" dir="auto">{name}</span><span class="sz">{size}not kept here</span></div>'
+        f'<span class="what" dir="auto">{name}</span><span class="sz">{size}not available</span></div>'
     )
