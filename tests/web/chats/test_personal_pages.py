@@ -224,6 +224,27 @@ def test_readers_export_what_they_can_read(people: dict[str, httpx.Client], plai
     assert not [name for name in names if name.startswith("media/") or name == PROBLEMS]
 
 
+def test_a_conversation_links_to_its_export_while_it_can_be_read(
+    people: dict[str, httpx.Client], tmp_path: Path
+) -> None:
+    """An encrypted one has no link before its key is given, after a wrong key, and when the key is forgotten."""
+    write_sample(sample_records(60, 1), tmp_path / "one.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
+    ada = people["ada"]
+    address = upload_all(ada, "one.backup", {"one.backup": (tmp_path / "one.backup").read_bytes()})
+    link = f'href="{address}/-export"'
+    locked = ada.get(f"{address}/").text
+    assert "This backup is encrypted" in locked
+    assert link not in locked
+    wrong = ada.post(f"{address}/-key", data={"key": "0" * 63})
+    assert wrong.status_code == 422
+    assert link not in wrong.text
+    give_key(ada, address)
+    assert link in imported(ada, address)
+    assert link in ada.get(f"{address}/-export").text
+    assert ada.post(f"{address}/-forget", headers=EMPTY_FORM).status_code == 303
+    assert link not in ada.get(f"{address}/").text
+
+
 def give_key(client: httpx.Client, address: str) -> None:
     """Import an encrypted backup with its key."""
     client.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
@@ -397,6 +418,22 @@ def test_a_failed_export_is_reported_on_a_page(
     failed = ada.post(f"{address}/-export", data={"form": "html"})
     assert failed.status_code == 503
     assert "The export could not be made" in failed.text
+    assert f'href="{address}/-export"' in failed.text
+
+
+def test_an_export_that_must_wait_keeps_its_link(
+    service: Service, people: dict[str, httpx.Client], plain: bytes
+) -> None:
+    """While two exports are running, the page of a third says when to try again and links to the export."""
+    ada = people["ada"]
+    address = upload_all(ada, "one", {"one": plain})
+    imported(ada, address)
+    (folder,) = (service.settings.data / "cache" / "chats").iterdir()
+    with acquire_slot(folder, 2, "exporting"), acquire_slot(folder, 2, "exporting"):
+        waiting = ada.post(f"{address}/-export", data={"form": "html"})
+    assert waiting.status_code == 503
+    assert "Try again in" in waiting.text
+    assert f'href="{address}/-export"' in waiting.text
 
 
 def test_an_interrupted_upload_is_listed_and_can_be_cancelled(

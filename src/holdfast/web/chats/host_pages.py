@@ -83,10 +83,16 @@ class ConversationPages:
     base: str
     draw: PageRenderer
 
-    def page(self, result: TemplateResult, **more: object) -> RawResponse:
-        """Render a page with `Cache-Control: no-store`, so that it is not available after logging out."""
+    def page(self, result: TemplateResult, *, ready: bool = False, **more: object) -> RawResponse:
+        """Render a page with `Cache-Control: no-store`, so that it is not available after logging out.
+
+        `ready` tells the layout that the conversation is imported and can be read in this browser.
+        """
         response = self.draw(
-            result.template, result.title, result.status, {**result.values, **more, "base": self.base}
+            result.template,
+            result.title,
+            result.status,
+            {**result.values, **more, "ready": ready, "base": self.base},
         )
         response.headers["Cache-Control"] = "no-store"
         return response
@@ -119,15 +125,17 @@ def page_for_state(
     return TemplateResult("chats/import_progress.html", source.name, {"progress": state.progress})
 
 
-def refused_page(frame: ConversationPages, source: ConversationSource, refused: ImportRefused) -> RawResponse:
-    """Render the page of a rejected import, with Retry-After."""
+def refused_page(
+    frame: ConversationPages, source: ConversationSource, refused: ImportRefused, *, ready: bool = False
+) -> RawResponse:
+    """Render the page of a rejected import or export, with Retry-After."""
     wait = f"{refused.seconds} seconds" if refused.seconds <= MINUTE_S else f"{-(-refused.seconds // 60)} minutes"
     text = str(refused)
     problem = f"{text[:1].upper()}{text[1:]}. Try again in {wait}."
     result = TemplateResult(
         "chats/error.html", "This backup is not read now", {"problem": problem}, refused.status
     )
-    response = frame.page(result, archive_name=source.name, sealed=False)
+    response = frame.page(result, ready=ready, archive_name=source.name, sealed=False)
     response.headers["Retry-After"] = str(refused.seconds)
     return response
 
@@ -147,7 +155,7 @@ def show_archive(
     if isinstance(result, ThumbnailResult):
         headers = {"Cache-Control": "no-store", "Content-Security-Policy": media.POLICY}
         return RawResponse(result.content, headers=headers, media_type=result.media_type)
-    return frame.page(result, archive_name=archive.name, sealed=sealed)
+    return frame.page(result, ready=True, archive_name=archive.name, sealed=sealed)
 
 
 def serve_file(request: RequestContext, result: MediaResult | EncryptedMediaResult) -> RawResponse:

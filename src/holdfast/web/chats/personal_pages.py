@@ -173,7 +173,10 @@ def page_conversation_export(request: RequestContext, uuid: str) -> RawResponse:
         return redirect_to(f"{ROOT}/{uuid}/")
     sealed = source.kind is FileKind.SEALED
     return conversation_pages(request, backup).page(
-        TemplateResult("chats/export.html", f"Export · {backup.name}"), archive_name=backup.name, sealed=sealed
+        TemplateResult("chats/export.html", f"Export · {backup.name}"),
+        ready=True,
+        archive_name=backup.name,
+        sealed=sealed,
     )
 
 
@@ -188,13 +191,13 @@ def export_conversation(request: RequestContext, uuid: str, body: ExportChoice) 
             source, viewer, body.form, secret_of(request), is_current=partial(is_current, request.app)
         )
     except ImportRefused as refused:
-        return refused_page(frame, source, refused)
+        return refused_page(frame, source, refused, ready=True)
     except ExportFailed:
         problem = (
             "The export could not be made: it takes more memory or time than it may, or the archive is damaged."
         )
         result = TemplateResult("chats/error.html", "Export failed", {"problem": problem}, 503)
-        return frame.page(result, archive_name=backup.name, sealed=source.kind is FileKind.SEALED)
+        return frame.page(result, ready=True, archive_name=backup.name, sealed=source.kind is FileKind.SEALED)
     if pieces is None:
         return redirect_to(f"{ROOT}/{uuid}/")
     headers = {
