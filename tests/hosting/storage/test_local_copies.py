@@ -18,8 +18,9 @@ from sqlalchemy import delete, func, select, update
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged, GitError, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git import local_refs, refs
+from holdfast.hosting.git.packs import PackedObject
 from holdfast.hosting.git.program import run
-from holdfast.hosting.storage import local_copies
+from holdfast.hosting.storage import local_copies, pack_files
 from holdfast.hosting.storage.local_copies import STATE_FILE, UNPACK_LIMIT, LocalCopies, create_repository
 from holdfast.hosting.store import repositories, repository_log, tables
 from holdfast.hosting.store.accounts import Account
@@ -86,6 +87,27 @@ def test_many_versions_are_applied_at_once(ship: LogRepository, count: int) -> N
     assert len(list(folder.glob("objects/pack/*.pack"))) == (1 if count == 1 else 2)
     ship.set(*(RefUpdate(f"refs/heads/b{number}", head, ZERO) for number in range(count)))
     assert copied(ship) == ship.refs()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_copy_contains_an_object_of_small_packs_once(ship: LogRepository, count: int) -> None:
+    """Objects are repeated among small packs or within one, which would damage a multi-pack index."""
+    head = ship.refs()[MAIN]
+    copied(ship)
+    repeated = [PackedObject("blob", b"%d" % number) for number in range(UNPACK_LIMIT)]
+    for number in range(count):
+        single = PackedObject("blob", b"only %d" % number)
+        pack = pack_files.new_pack([single, *repeated, *(repeated if count == 1 else [])])
+        assert ship.set(RefUpdate(f"refs/heads/b{number}", ZERO, head), packs=(pack,)) == []
+    folder = ship.app.copies.update(ship.id).folder
+    for _ in range(2):
+        (index,) = folder.glob("objects/pack/*.idx")
+        listed = [line.split()[1] for line in run(folder, "show-index", input=index.read_bytes()).splitlines()]
+        assert len(listed) == len(set(listed)) >= count + len(repeated)
+        ship.app.copies.discard(ship.id)
+        ship.app.copies.tidy(ship.id)
+        assert list(folder.glob("objects/pack/multi-pack-index"))
+        assert copied(ship) == ship.refs()
 
 
 def test_names_that_are_not_utf8_and_names_that_replace_folders(ship: LogRepository) -> None:

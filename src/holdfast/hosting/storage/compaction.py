@@ -20,7 +20,7 @@ from holdfast.hosting.errors import GitDamaged, GoneMeanwhile
 from holdfast.hosting.git.program import run
 from holdfast.hosting.storage.local_copies import LocalCopies, create_repository
 from holdfast.hosting.storage.object_store import ObjectStore
-from holdfast.hosting.storage.pack_files import index_key, index_packs, pack_key, store_pack_file
+from holdfast.hosting.storage.pack_files import index_key, index_packs, merge_pack_files, pack_key, store_pack_file
 from holdfast.hosting.store import repository_log
 from holdfast.hosting.store.database import Database, current_time
 from holdfast.hosting.store.leases import release_lease, take_lease
@@ -245,20 +245,3 @@ class Compactor:
             )
             name = output.decode().strip()
             return store_pack_file(self._store, folder / f"pack-{name}.pack") if name else None
-
-
-def merge_pack_files(repository: Path, target: Path, names: Sequence[str], *options: str) -> Path:
-    """Merge packs of a repository into one pack in a folder, and return its path."""
-    output = run(
-        repository,
-        "pack-objects",
-        "--stdin-packs",
-        "--delta-base-offset",
-        "-q",
-        *options,
-        str(target / "pack"),
-        input="".join(f"{name}\n" for name in names).encode(),
-        timeout=SECONDS,
-        configuration=[("pack.threads", "1")],
-    )
-    return target / f"pack-{output.decode().strip()}.pack"

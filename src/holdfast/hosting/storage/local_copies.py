@@ -29,7 +29,7 @@ from holdfast.hosting.git.packs import decode_pack, object_count
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo, open_fresh, open_repository, reopen
 from holdfast.hosting.storage.object_store import ObjectStore
-from holdfast.hosting.storage.pack_files import index_key, index_packs
+from holdfast.hosting.storage.pack_files import index_key, index_packs, merge_pack_files
 from holdfast.hosting.store import repository_log
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
@@ -382,4 +382,11 @@ def add_packs(repo: Repo, packs: Sequence[bytes]) -> list[str]:
             for packed_object in chain.from_iterable(filter(None, decoded)):
                 repo.write(packed_object.kind, packed_object.content)
             return []
-    return index_packs(repo.folder, packs)
+    folder = repo.folder / "objects" / "pack"
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="tmp_", ignore_cleanup_errors=True) as aside:
+        # `git multi-pack-index` writes a damaged index of a pack that contains an object twice.
+        variables = {"GIT_OBJECT_DIRECTORY": aside}
+        names = [f"pack-{name}.pack" for name in index_packs(repo.folder, packs, variables)]
+        merged = merge_pack_files(repo.folder, folder, names, "--window=0", variables=variables)
+    return [merged.stem.removeprefix("pack-")]

@@ -6,7 +6,7 @@ period.
 """
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ __all__ = [
     "INLINE_LIMIT",
     "index_key",
     "index_packs",
+    "merge_pack_files",
     "new_pack",
     "new_pack_key",
     "pack_ids",
@@ -129,25 +130,50 @@ def pack_objects(store: ObjectStore, repo: Repo, objects: bytes, *options: str) 
     return store_pack_file(store, folder / f"pack-{name}.pack") if name else None
 
 
-def index_packs(folder: Path, contents: Sequence[bytes]) -> list[str]:
+def index_packs(folder: Path, contents: Sequence[bytes], variables: Mapping[str, str] | None = None) -> list[str]:
     """Add packs in memory to a repository, and return the names of the packs that were written.
 
-    They become one pack. If two of them contain the same object as a delta, which git refuses within one pack,
-    each becomes a pack of its own.
+    They become one pack, in which an object that several of them contain is repeated. If two of them contain the
+    same object as a delta, which git refuses within one pack, each becomes a pack of its own.
     """
     distinct = list({content[-packs.CHECKSUM_BYTES :]: content for content in contents}.values())
     try:
-        return [index_pack(folder, packs.merge_packs(distinct))]
+        return [index_pack(folder, packs.merge_packs(distinct), variables)]
     except GitFailed:
         if len(distinct) == 1:
             raise
-        return [index_pack(folder, content) for content in distinct]
+        return [index_pack(folder, content, variables) for content in distinct]
 
 
-def index_pack(folder: Path, content: bytes) -> str:
+def index_pack(folder: Path, content: bytes, variables: Mapping[str, str] | None) -> str:
     """Run `git index-pack`, and return the name of the pack."""
-    output = run(folder, "index-pack", "--stdin", "--fix-thin", input=content, timeout=SECONDS)
+    arguments = ("index-pack", "--stdin", "--fix-thin")
+    output = run(folder, *arguments, input=content, timeout=SECONDS, variables=variables)
     return output.split()[1].decode()
+
+
+def merge_pack_files(
+    repository: Path,
+    target: Path,
+    names: Sequence[str],
+    *options: str,
+    variables: Mapping[str, str] | None = None,
+) -> Path:
+    """Merge packs of a repository into one pack in a folder, with each object once, and return its path."""
+    output = run(
+        repository,
+        "pack-objects",
+        "--stdin-packs",
+        "--delta-base-offset",
+        "-q",
+        *options,
+        str(target / "pack"),
+        input="".join(f"{name}\n" for name in names).encode(),
+        timeout=SECONDS,
+        variables=variables,
+        configuration=[("pack.threads", "1")],
+    )
+    return target / f"pack-{output.decode().strip()}.pack"
 
 
 def store_pack_file(store: ObjectStore, path: Path) -> NewPack:
