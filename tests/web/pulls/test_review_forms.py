@@ -155,3 +155,33 @@ def test_a_suggestion_is_applied_to_a_branch_of_a_fork(site: PullSite) -> None:
     third = eve_api.get(f"/repos/ada/tides/pulls/1/reviews/{reviews[-1]['id']}/comments").json()[0]["id"]
     assert ada.post(f"{AT}/pulls/1/comments/{third}/apply", data=BACK).status_code == 303
     assert eve_api.get("/repos/eve/tides/raw/b.txt", params={"ref": "topic"}).text == "third\n"
+
+
+def test_suggestions_are_offered_only_for_a_branch_that_can_be_changed(site: PullSite) -> None:
+    """They are not while the fork or the base is archived, or its new head is unknown, nor without the fork."""
+    eve_api, ada_api, body = (
+        site.api["eve"],
+        site.api["ada"],
+        {"content": "YQo=", "message": "Add", "branch": "topic"},
+    )
+    assert eve_api.post("/repos/ada/tides/forks", json={}).status_code == 202
+    branch = {"new_branch_name": "topic", "old_branch_name": "main"}
+    assert eve_api.post("/repos/eve/tides/branches", json=branch).status_code == 201
+    assert eve_api.post("/repos/eve/tides/contents/b.txt", json=body).status_code == 201
+    opened = eve_api.post("/repos/ada/tides/pulls", json={"title": "New", "head": "eve:topic", "base": "main"})
+    assert opened.status_code == 201
+    ada, eve = site.browser("ada"), site.browser("eve")
+    form = {"path": "b.txt", "side": "new", "line": "1", "body": "```suggestion\nb\n```"}
+    assert ada.post(f"{AT}/pulls/1/comments", data=form).status_code == 303
+    number = eve_api.get("/repos/ada/tides/pulls/1/reviews/1/comments").json()[0]["id"]
+    for api, repository in ((eve_api, "eve/tides"), (ada_api, "ada/tides")):
+        assert "Apply suggestion" in eve.get(f"{AT}/pulls/1").text
+        assert api.patch(f"/repos/{repository}", json={"archived": True}).status_code == 200
+        assert "Apply suggestion" not in eve.get(f"{AT}/pulls/1").text
+        assert api.patch(f"/repos/{repository}", json={"archived": False}).status_code == 200
+    other = eve_api.post("/repos/eve/tides/contents/c.txt", json=body)
+    assert other.status_code == 201
+    refused = eve.post(f"{AT}/pulls/1/comments/{number}/apply", data=BACK)
+    assert (refused.status_code, "The head branch was updated just now" in refused.text) == (409, True)
+    assert eve_api.delete("/repos/eve/tides").status_code == 204
+    assert "Apply suggestion" not in eve.get(f"{AT}/pulls/1").text

@@ -52,14 +52,14 @@ def split_lines(content: bytes) -> list[bytes]:
 
 def may_apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> bool:
     """Return whether the actor may commit suggestions to the head branch, which may be in a fork."""
-    if actor.user is None or target.repository.is_archived or issue.head_repository_id is None:
-        return False
     try:
+        access.require_unarchived(target)
         source = head_access(app, actor, target, issue)
         maintainer_edits.require_branch_write(app, actor, source, issue.head_branch)
+        access.require_unarchived(source)
     except HostingError:
         return False
-    return not source.repository.is_archived
+    return True
 
 
 def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, comment_id: int) -> str:
