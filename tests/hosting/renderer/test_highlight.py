@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from markupsafe import Markup, escape
 
 from holdfast.hosting.renderer import highlight
-from holdfast.hosting.renderer.highlight import coloured, language, plain
+from holdfast.hosting.renderer.highlight import Text, coloured, language, plain
 from holdfast.hosting.renderer.render_process import RENDERER, RenderFailed, RenderProcess
 
 TAG = re.compile(r'</?span(?: class="[a-z]{1,2}")?>')
 
 
-def text_in(lines: list[Markup]) -> list[str]:
+def text_in(lines: Text) -> list[str]:
     """Return the lines without their markup."""
     return [Markup(TAG.sub("", line)).unescape() for line in lines]
 
@@ -34,7 +34,7 @@ def test_languages_are_recognized_by_the_file_name() -> None:
     assert coloured("1", "x.py", "def go(): pass\n") == [
         '<span class="k">def</span> <span class="f">go</span>(): <span class="k">pass</span>'
     ]
-    assert coloured("1", "notes", "def <go>") == ["def &lt;go&gt;"]
+    assert list(coloured("1", "notes", "def <go>")) == ["def &lt;go&gt;"]
 
 
 def test_a_comment_over_several_lines_is_coloured_on_each() -> None:
@@ -44,11 +44,11 @@ def test_a_comment_over_several_lines_is_coloured_on_each() -> None:
 
 def test_slow_code_is_not_highlighted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large files, very long lines and code over the CPU limit are shown as plain text."""
-    assert coloured("3", "x.py", "def go(): pass\n" * 20_000) == ["def go(): pass"] * 20_000
-    assert coloured("4", "x.py", f"x = '{'a' * 5000}'") == [escape(f"x = '{'a' * 5000}'")]
+    assert list(coloured("3", "x.py", "def go(): pass\n" * 20_000)) == ["def go(): pass"] * 20_000
+    assert list(coloured("4", "x.py", f"x = '{'a' * 5000}'")) == [escape(f"x = '{'a' * 5000}'")]
     slow = RenderProcess(cpu_seconds=0.000_001)
     monkeypatch.setattr(highlight, "RENDERER", slow)
-    assert coloured("5", "x.py", "def late(): pass\n") == ["def late(): pass"]
+    assert list(coloured("5", "x.py", "def late(): pass\n")) == ["def late(): pass"]
     slow.close()
 
 
@@ -64,7 +64,7 @@ def test_highlighted_code_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RENDERER, "run", fail)
     assert coloured("6", "x.py", "def once(): pass\n") == first
     for _ in range(2):
-        assert coloured("7", "x.py", "def late(): pass\n") == ["def late(): pass"]
+        assert list(coloured("7", "x.py", "def late(): pass\n")) == ["def late(): pass"]
     assert len(tries) == 1
 
 
@@ -73,3 +73,18 @@ def test_a_very_long_line_is_cut() -> None:
     (line,) = plain("a" * 20_000)
     assert len(line) < 10_100
     assert "cut here" in line
+
+
+def test_only_the_lines_that_are_read_are_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of a long text without highlighting does not pay for the lines of the other pages."""
+    escaped: list[str] = []
+    cut = highlight.cut
+
+    def counted(line: str) -> Markup:
+        escaped.append(line)
+        return cut(line)
+
+    monkeypatch.setattr(highlight, "cut", counted)
+    lines = plain("<first>\n" + "other\n" * 50_000)
+    assert (len(lines), list(lines[:2])) == (50_001, ["&lt;first&gt;", "other"])
+    assert escaped == ["<first>", "other"]

@@ -1,9 +1,9 @@
 """Syntax highlighting: each line as HTML with classes, or plain if highlighting exceeds its limits."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, overload
 
 from markupsafe import Markup, escape
 from pygments.lexer import Lexer
@@ -47,7 +47,26 @@ CLASSES: Final = {
 }
 BREAK: Final = re.compile("\r\n|\n|\r")
 
-Text = list[Markup]
+Text = Sequence[Markup]
+
+
+class PlainText(Sequence[Markup]):
+    """The lines of a text without highlighting; each is escaped when read, since a page shows few of many."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> Markup: ...
+    @overload
+    def __getitem__(self, index: slice) -> "PlainText": ...
+    def __getitem__(self, index: int | slice) -> "Markup | PlainText":
+        if isinstance(index, slice):
+            return PlainText(self._lines[index])
+        return cut(self._lines[index])
 
 
 @lru_cache(maxsize=len(STANDARD_TYPES) * 2)
@@ -79,7 +98,7 @@ def language(name: str) -> str:
 
 def lines_of(text: str) -> list[str]:
     """Split a text into lines, with any line ending; an empty last line is dropped."""
-    lines = BREAK.split(text)
+    lines = BREAK.split(text) if "\r" in text else text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
@@ -90,7 +109,7 @@ def cut(line: str) -> Markup:
 
 def plain(text: str) -> Text:
     """Return the lines of a text without highlighting."""
-    return [cut(line) for line in lines_of(text)]
+    return PlainText(lines_of(text))
 
 
 def coloured(blob: str, name: str, text: str) -> Text:

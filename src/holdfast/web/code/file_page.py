@@ -13,7 +13,7 @@ from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
-from holdfast.hosting.renderer.highlight import coloured, language
+from holdfast.hosting.renderer.highlight import Text, coloured, language
 from holdfast.hosting.renderer.markdown import is_markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import lfs
@@ -75,7 +75,7 @@ class FileShown:
     remark: str = ""
 
 
-def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> LineRange:
+def line_range(lines: Text, first: int, most: int = MOST_HTML, each: int = PER_LINE) -> LineRange:
     """Return the lines of a text that fit into a page, from line `first` on."""
     first = min(max(first, 1), max(len(lines), 1))
     chosen: list[Markup] = []
