@@ -4,7 +4,12 @@ import re
 from html import unescape
 
 import httpx
+import pytest
 
+from holdfast.hosting.git.patches import FileDiff, Hunk, hunks_of
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.renderer.render_process import CACHE
+from holdfast.web.code import diffs
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.git_client import Git
 from tests.web.browser import visitor
@@ -96,3 +101,31 @@ def test_both_sides_stand_beside_each_other_and_context_grows(clients: ServiceCl
     assert "Show more context" not in whole
     for query in ("?context=x&view=y", "?context=-1", "?context=999999999&file=tide.txt"):
         assert site.get(f"{at}{query}").status_code == 200
+
+
+def test_two_contents_are_compared_once(
+    clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lines that differ are cached for the next view, per content, range and context."""
+    lines = [f"line {number}\n" for number in range(100)]
+    (git.folder / "notes.txt").write_text("".join(lines))
+    commit_and_push(git)
+    lines[50] = "changed\n"
+    (git.folder / "notes.txt").write_text("".join(lines))
+    at = f"{NOTES_URL}/commit/{commit_and_push(git)}"
+    compared: list[int] = []
+
+    def counted(
+        repo: Repo, file: FileDiff, *, most: int, skip: int, context: int
+    ) -> tuple[list[Hunk], bool] | None:
+        compared.append(context)
+        return hunks_of(repo, file, most=most, skip=skip, context=context)
+
+    CACHE.clear()
+    monkeypatch.setattr(diffs, "hunks_of", counted)
+    site = visitor(clients)
+    first, second = site.get(at).text, site.get(at).text
+    assert first.count("+ changed</td>") == second.count("+ changed</td>") == 1
+    assert compared == [3]
+    assert site.get(at, params={"file": "notes.txt", "context": 25}).text.count("line 25</td>") == 1
+    assert compared == [3, 25]

@@ -13,6 +13,7 @@ from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.patches import DiffLine, FileDiff, Hunk, TreeDiff, hunks_of
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE
+from holdfast.hosting.renderer.render_process import CACHE
 
 __all__ = ["DiffQuery", "DiffShown", "PatchShown", "diff_shown"]
 
@@ -29,6 +30,8 @@ CONTEXT: Final = 3
 WIDER: Final = 25
 MOST_CONTEXT: Final = 100_000
 LONGEST_LINE: Final = 10_000
+# The memory of a line in the cache, besides its text.
+PER_CACHED_LINE: Final = 250
 CUT: Final = " … cut here"
 WORDS: Final = {
     "added": "New",
@@ -206,7 +209,7 @@ def patch_shown(
         remark = describe_unchanged_lines(file)
     else:
         most = LINES_ALONE if is_alone else LINES_PER_FILE
-        result = hunks_of(repo, file, most=most, skip=skip, context=context)
+        result = cached_hunks(repo, file, most=most, skip=skip, context=context)
         if result is None:
             remark = "This file is too large to be compared here."
         else:
@@ -237,6 +240,21 @@ def patch_shown(
         old_image,
         new_image,
     )
+
+
+def cached_hunks(
+    repo: Repo, file: FileDiff, *, most: int, skip: int, context: int
+) -> tuple[list[Hunk], bool] | None:
+    """Return the hunks of a file, cached by the ids of both contents: those of a long file are slow to compute."""
+    key = ("hunks", file.old_mode, file.old_id, file.new_mode, file.new_id, most, skip, context)
+    result: tuple[list[Hunk], bool] | None = CACHE.get(key)
+    if result is None:
+        result = hunks_of(repo, file, most=most, skip=skip, context=context)
+        if result is not None:
+            CACHE.put(
+                key, result, sum(PER_CACHED_LINE + len(line.text) for hunk in result[0] for line in hunk.lines)
+            )
+    return result
 
 
 def truncate_hunks(hunks: list[Hunk], more: bool, *, budget: int) -> tuple[list[Hunk], bool]:  # noqa: FBT001  # what the caller unpacks
