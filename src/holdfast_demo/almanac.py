@@ -7,7 +7,7 @@ from typing import Final
 from holdfast_demo.calendar import DAY, moments
 from holdfast_demo.history import DemoBranch, DemoFile, DemoHistory, text
 from holdfast_demo.people import IFE, JONAH, YUKI
-from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["KEPT", "almanac_history"]
 

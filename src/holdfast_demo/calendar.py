@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["DAY", "day_of", "moments", "month_of"]
 

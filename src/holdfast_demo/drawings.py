@@ -2,8 +2,8 @@
 
 import math
 
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.pictures import landscape, png
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["harbour_svg", "tides_svg", "view_png", "water_level"]
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from holdfast.hosting.git import program
 from holdfast.secret import Secret
-from holdfast_demo import almanac, harbour, snapshots, tracker
+from holdfast_demo import almanac, demo_issues, harbour, snapshots
 from holdfast_demo.calendar import DAY
 from holdfast_demo.client import DemoClient, basic, pointer_to
 from holdfast_demo.drawings import view_png
@@ -87,7 +87,7 @@ def add_organization(stage: DemoContext) -> None:
         for person in members:
             ask("PUT", f"/teams/{number}/members/{person.name}", person=MAREN.name)
             ask("PUT", f"{path}/public_members/{person.name}", person=person.name)
-    for label in tracker.LABELS:
+    for label in demo_issues.LABELS:
         described = {"name": label.name, "color": label.color, "description": label.description}
         ask("POST", f"{path}/labels", {**described, "exclusive": label.is_exclusive}, person=MAREN.name)
     for name, description, topics in (
@@ -128,19 +128,19 @@ def add_issues(stage: DemoContext) -> None:
     ask = stage.client.ask
     path = f"/repos/{ORGANIZATION}/harbour/milestones"
     milestones: dict[str, int] = {}
-    for milestone in tracker.MILESTONES:
+    for milestone in demo_issues.MILESTONES:
         due = moment(stage.now + milestone.due_days * DAY)
         wanted = {"title": milestone.title, "description": milestone.description, "due_on": due}
         milestones[milestone.title] = ask("POST", path, wanted, person=MAREN.name)["id"]
-    for name, issues in (("harbour", tracker.HARBOUR), ("almanac", tracker.ALMANAC)):
+    for name, issues in (("harbour", demo_issues.HARBOUR), ("almanac", demo_issues.ALMANAC)):
         for issue in issues:
             add_issue(stage, f"/repos/{ORGANIZATION}/{name}/issues", issue, milestones)
-    for milestone in tracker.MILESTONES:
+    for milestone in demo_issues.MILESTONES:
         if milestone.is_closed:
             ask("PATCH", f"{path}/{milestones[milestone.title]}", {"state": "closed"}, person=MAREN.name)
 
 
-def add_issue(stage: DemoContext, path: str, issue: tracker.DemoIssue, milestones: dict[str, int]) -> None:
+def add_issue(stage: DemoContext, path: str, issue: demo_issues.DemoIssue, milestones: dict[str, int]) -> None:
     """Open one issue, with everything that was said about it."""
     ask = stage.client.ask
     wanted: dict[str, object] = {
@@ -161,7 +161,7 @@ def add_issue(stage: DemoContext, path: str, issue: tracker.DemoIssue, milestone
 
 def add_dependencies(stage: DemoContext) -> None:
     """Let some issues wait for others, also for those of the other repository."""
-    for (name, number), (other, blocker) in tracker.DEPENDENCIES:
+    for (name, number), (other, blocker) in demo_issues.DEPENDENCIES:
         path = f"/repos/{ORGANIZATION}/{name}/issues/{number}/dependencies"
         wanted = {"owner": ORGANIZATION, "name": other, "index": blocker}
         stage.client.ask("POST", path, wanted, person=MAREN.name)

@@ -13,7 +13,7 @@ from holdfast_demo.harbour_late import LATE
 from holdfast_demo.harbour_open import UNFINISHED
 from holdfast_demo.history import EXECUTABLE, LINK, SUBMODULE, DemoBranch, DemoFile, DemoHistory, text
 from holdfast_demo.people import EVERYBODY, IFE, JONAH, MAREN, TOMAS, YUKI
-from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["KEPT", "harbour_history"]
 

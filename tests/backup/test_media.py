@@ -28,7 +28,7 @@ from holdfast.backup.media import (
 )
 from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatItem, Contact, FilePointer, Frame, Recipient
 from tests.backup.streams import HEADER, KEYS, folder_of, lines_of, message_stream, record, sample, stream_of
-from tests.holdfast_demo.sample import walk
+from tests.holdfast_demo.sample import sample_parts
 
 SENT = 1_700_000_000_000
 
@@ -84,7 +84,7 @@ def expected_pointers(records: tuple[bytes, ...]) -> Iterator[tuple[int, int, in
     """Find every pointer with message objects."""
     for index, raw in enumerate(records[1:], 1):
         frame = Frame.FromString(raw)
-        for pointer in walk.pointers(frame):
+        for pointer in sample_parts.pointers(frame):
             locator = pointer.locatorInfo
             is_stored = bool(locator.plaintextHash and locator.localKey)
             item = frame.chatItem

@@ -27,7 +27,7 @@ from tests.backup.streams import (
     small_sample,
     stream_of,
 )
-from tests.holdfast_demo.sample.walk import pointers
+from tests.holdfast_demo.sample.sample_parts import pointers
 
 
 def by_objects(records: tuple[bytes, ...]) -> dict[str, object]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast_demo.calendar import DAY, day_of, moments, month_of
-from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.seeded_random import Dice
 
 
 @given(st.integers(0, 2**32), st.integers(2, 400), st.integers(0, 40), st.integers())

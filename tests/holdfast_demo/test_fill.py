@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast_demo import almanac, harbour, tracker
+from holdfast_demo import almanac, demo_issues, harbour
 from holdfast_demo.client import pointer_to
 from holdfast_demo.drawings import view_png
 from holdfast_demo.people import EVERYBODY
@@ -54,10 +54,10 @@ def check_content(client: httpx.Client) -> None:
     assert total(client, "/orgs/tidewater/public_members") == len(EVERYBODY)
     assert {team["name"] for team in client.get("/orgs/tidewater/teams").json()} == {"Owners", "Keepers", "Watch"}
     assert total(client, "/orgs/tidewater/repos") == 2
-    assert total(client, "/orgs/tidewater/labels") == len(tracker.LABELS)
+    assert total(client, "/orgs/tidewater/labels") == len(demo_issues.LABELS)
     for name, branches, issues in (
-        ("harbour", harbour.KEPT, tracker.HARBOUR),
-        ("almanac", almanac.KEPT, tracker.ALMANAC),
+        ("harbour", harbour.KEPT, demo_issues.HARBOUR),
+        ("almanac", almanac.KEPT, demo_issues.ALMANAC),
     ):
         repository = f"/repos/tidewater/{name}"
         assert {branch["name"] for branch in client.get(f"{repository}/branches").json()} == set(branches)
@@ -71,7 +71,7 @@ def check_content(client: httpx.Client) -> None:
         ("tidewater/almanac", 1),
     ]
     assert total(client, "/repos/tidewater/harbour/issues?ready=false") == 4
-    assert total(client, "/repos/tidewater/harbour/milestones?state=all") == len(tracker.MILESTONES)
+    assert total(client, "/repos/tidewater/harbour/milestones?state=all") == len(demo_issues.MILESTONES)
     assert total(client, "/repos/tidewater/harbour/tags") == 9
     newest = client.get("/repos/tidewater/harbour/commits?limit=1").json()[0]
     assert newest["author"]["login"] in {person.name for person in EVERYBODY}

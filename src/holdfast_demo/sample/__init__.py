@@ -5,8 +5,8 @@ people, groups and sentences are invented, and the phone numbers are ones set as
 give the same bytes on every machine.
 """
 
+from holdfast_demo.sample.item_context import Edition
 from holdfast_demo.sample.media import Media, sample_media
 from holdfast_demo.sample.records import sample_records
-from holdfast_demo.sample.stage import Edition
 
 __all__ = ["Edition", "Media", "sample_media", "sample_records"]

@@ -1,9 +1,9 @@
 """The header of a sample, and the account it belongs to."""
 
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.media import Library
 from holdfast_demo.sample.people import SamplePerson
+from holdfast_demo.sample.seeded_random import Dice
 from holdfast_demo.sample.styles import custom_colours, decorate
 
 __all__ = ["account", "header"]

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.media import Media
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = [
     "LOCATIONS",

@@ -1,7 +1,7 @@
 """Calls between two people and in groups."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, GroupCall, IndividualCall
-from holdfast_demo.sample.stage import Fill, Moment
+from holdfast_demo.sample.item_context import Fill, Moment
 
 __all__ = ["CALL_STATES", "CALL_TYPES", "GROUP_CALL_STATES", "call", "group_call"]
 

@@ -1,9 +1,9 @@
 """How a message arrives: the details of messages sent and received."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, SendStatus
+from holdfast_demo.sample.item_context import Moment
 from holdfast_demo.sample.people import DAY
-from holdfast_demo.sample.stage import Moment
-from holdfast_demo.sample.talk import plain
+from holdfast_demo.sample.text_messages import plain
 
 __all__ = ["address", "delivered_in_every_way", "refused", "still_going_out", "vanish"]
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.schema.backup_pb2 import ChatItem
+from holdfast_demo.sample.item_context import By, Fill, Moment
 from holdfast_demo.sample.people import DAY, SamplePerson
-from holdfast_demo.sample.stage import By, Fill, Moment
 
 __all__ = ["GROUP_UPDATES", "LATER_GROUP_UPDATES", "change"]
 

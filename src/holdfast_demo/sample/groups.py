@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.backup.schema.backup_pb2 import AvatarColor, Group, Recipient
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.names import CLUBS, Club
 from holdfast_demo.sample.people import DAY, FRIENDS_FIRST, SamplePerson
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["ENDED", "Circle", "found", "group"]
 

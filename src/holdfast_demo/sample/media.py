@@ -5,10 +5,10 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Literal
 
-from holdfast_demo.sample.dice import Dice
-from holdfast_demo.sample.documents import pdf
-from holdfast_demo.sample.letters import LETTERS
+from holdfast_demo.sample.long_texts import LETTERS
+from holdfast_demo.sample.pdf import pdf
 from holdfast_demo.sample.pictures import gif, jpeg, landscape, png, smile_png
+from holdfast_demo.sample.seeded_random import Dice
 from holdfast_demo.sample.sounds import wav
 
 __all__ = ["Library", "Media", "library", "sample_media"]

@@ -1,7 +1,7 @@
 """Money sent and received."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, PaymentNotification
-from holdfast_demo.sample.stage import Fill, Moment
+from holdfast_demo.sample.item_context import Fill, Moment
 
 __all__ = ["FAILURES", "STATUSES", "bare_payment", "failed_payment", "payment"]
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.backup.schema.backup_pb2 import AvatarColor, Contact, Recipient
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.names import FAMILY_NAMES, GIVEN_NAMES
 from holdfast_demo.sample.phrases import TONGUES, Tongue
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["DAY", "FRIENDS_FIRST", "MAX_PEOPLE", "SamplePerson", "Standing", "bystander", "contact", "meet"]
 

@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass
 from math import isqrt
 
-from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["Landscape", "gif", "jpeg", "landscape", "png", "smile_png"]
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, Poll, Quote
-from holdfast_demo.sample.rooms import Said
-from holdfast_demo.sample.stage import Fill, Moment, react
+from holdfast_demo.sample.chats import Said
+from holdfast_demo.sample.item_context import Fill, Moment, react
 
 __all__ = ["end_poll", "poll"]
 

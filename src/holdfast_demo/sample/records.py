@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from holdfast.backup.schema.backup_pb2 import Frame
-from holdfast_demo.sample import extras
+from holdfast_demo.sample import other_records
 from holdfast_demo.sample.account import account, header
-from holdfast_demo.sample.cast import assemble, recipients
-from holdfast_demo.sample.dice import Dice
-from holdfast_demo.sample.history import history
+from holdfast_demo.sample.chat_items import history
+from holdfast_demo.sample.chats import arrange, chat
+from holdfast_demo.sample.item_context import Edition, Stage
 from holdfast_demo.sample.media import library
 from holdfast_demo.sample.people import DAY
-from holdfast_demo.sample.rooms import arrange, chat
-from holdfast_demo.sample.stage import Edition, Stage
+from holdfast_demo.sample.recipients import assemble, recipients
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["sample_records"]
 
@@ -38,7 +38,7 @@ def records(messages: int, seed: int, edition: Edition) -> Iterator[bytes]:
     files = library(seed)
     cast = assemble(dice, messages, now, current=current)
     rooms = arrange(cast.me, cast.news, cast.people, cast.circles)
-    packs = extras.packs(dice)
+    packs = other_records.packs(dice)
 
     yield header(dice, now).SerializeToString()
     yield Frame(account=account(cast.me, files, dice, now, current=current)).SerializeToString()
@@ -48,11 +48,11 @@ def records(messages: int, seed: int, edition: Edition) -> Iterator[bytes]:
         yield Frame(chat=chat(room, files, dice, now)).SerializeToString()
     for pack in packs:
         yield Frame(stickerPack=pack.record()).SerializeToString()
-    for call in extras.ad_hoc_calls(dice, cast.links, 2 + messages // 1000, now):
+    for call in other_records.ad_hoc_calls(dice, cast.links, 2 + messages // 1000, now):
         yield Frame(adHocCall=call).SerializeToString()
-    for profile in extras.notification_profiles(dice, cast.people, cast.circles, now):
+    for profile in other_records.notification_profiles(dice, cast.people, cast.circles, now):
         yield Frame(notificationProfile=profile).SerializeToString()
-    for folder in extras.chat_folders(dice, cast.me, cast.people, cast.circles):
+    for folder in other_records.chat_folders(dice, cast.me, cast.people, cast.circles):
         yield Frame(chatFolder=folder).SerializeToString()
 
     outsiders, invitees = cast.standing("gone", "stranger"), cast.standing("invitee")

@@ -2,8 +2,8 @@
 
 from holdfast.backup.schema.backup_pb2 import ChatStyle
 from holdfast_demo.sample.attachments import everywhere, point
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.media import Library
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["custom_colours", "decorate"]
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from holdfast.backup.schema.backup_pb2 import BodyRange, Text
-from holdfast_demo.sample.curiosities import CURIOSITIES
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.people import SamplePerson
 from holdfast_demo.sample.phrases import EMOJI, EXCHANGES, PLACES, Tongue
+from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.unusual_texts import CURIOSITIES
 
 __all__ = ["STYLES", "conversation", "curious", "emphasise", "mention", "opening"]
 

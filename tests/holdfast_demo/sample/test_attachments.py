@@ -4,9 +4,9 @@ import pytest
 
 from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment
 from holdfast_demo.sample.attachments import LOCATIONS, attach
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.media import library
-from tests.holdfast_demo.sample.walk import frames, pointers
+from holdfast_demo.sample.seeded_random import Dice
+from tests.holdfast_demo.sample.sample_parts import frames, pointers
 
 PHOTO = library(1)["photo"][0]
 

@@ -8,7 +8,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 from holdfast.backup.schema import backup_pb2
 from holdfast_demo.sample import Edition
 from tests.backup.schema import spec_table
-from tests.holdfast_demo.sample.walk import PACKAGE, frames, header, local_name, values
+from tests.holdfast_demo.sample.sample_parts import PACKAGE, frames, header, local_name, values
 
 EDITIONS: tuple[Edition, ...] = ("spec", "current")
 

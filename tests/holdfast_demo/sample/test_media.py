@@ -6,7 +6,7 @@ import pytest
 
 from holdfast_demo.sample import sample_media
 from holdfast_demo.sample.media import library
-from tests.holdfast_demo.sample.walk import frames, pointers
+from tests.holdfast_demo.sample.sample_parts import frames, pointers
 
 
 def test_files_are_found_under_their_hash() -> None:

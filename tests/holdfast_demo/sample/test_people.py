@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.people import MAX_PEOPLE, bystander, meet
+from holdfast_demo.sample.seeded_random import Dice
 
 
 @given(st.integers(0, 1000))

@@ -5,8 +5,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.pictures import Landscape, gif, jpeg, landscape, luma_chroma, png, smile_png
+from holdfast_demo.sample.seeded_random import Dice
 
 PICTURE = landscape(Dice(5), 40, 30)
 

@@ -12,7 +12,7 @@ from holdfast.backup.schema import RECORDS
 from holdfast.backup.schema.backup_pb2 import BackupInfo, Frame
 from holdfast_demo.sample import Edition, sample_records
 from tests.examples import examples
-from tests.holdfast_demo.sample.walk import frames, values
+from tests.holdfast_demo.sample.sample_parts import frames, values
 
 EDITIONS: tuple[Edition, ...] = ("spec", "current")
 TO_RECIPIENTS = {

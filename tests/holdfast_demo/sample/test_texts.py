@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.schema.backup_pb2 import Text
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.people import bystander
 from holdfast_demo.sample.phrases import EXCHANGES, PLACES, TONGUES
+from holdfast_demo.sample.seeded_random import Dice
 from holdfast_demo.sample.texts import STYLES, conversation, emphasise, mention, opening
-from tests.holdfast_demo.sample.walk import items
+from tests.holdfast_demo.sample.sample_parts import items
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Zs"]), min_size=1)
 

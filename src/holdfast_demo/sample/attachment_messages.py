@@ -8,9 +8,9 @@ from holdfast.backup.schema.backup_pb2 import (
     Quote,
 )
 from holdfast_demo.sample.attachments import Locate, anywhere, attach, everywhere, on_device, point, waiting
+from holdfast_demo.sample.chats import Said
+from holdfast_demo.sample.item_context import Fill, Moment, react, react_often
 from holdfast_demo.sample.media import Media, Use
-from holdfast_demo.sample.rooms import Said
-from holdfast_demo.sample.stage import Fill, Moment, react, react_often
 from holdfast_demo.sample.texts import opening
 
 __all__ = [

@@ -2,9 +2,9 @@
 
 from holdfast.backup.schema.backup_pb2 import BodyRange, ChatItem, Quote, StandardMessage
 from holdfast_demo.sample.attachments import anywhere, attach, everywhere, on_device, point
+from holdfast_demo.sample.chats import Said
+from holdfast_demo.sample.item_context import Moment, react, react_often
 from holdfast_demo.sample.people import DAY
-from holdfast_demo.sample.rooms import Said
-from holdfast_demo.sample.stage import Moment, react, react_often
 from holdfast_demo.sample.texts import STYLES, curious, emphasise, mention, opening
 
 __all__ = [

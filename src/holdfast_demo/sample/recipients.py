@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import isqrt
 
 from holdfast.backup.schema.backup_pb2 import AvatarColor, Recipient
-from holdfast_demo.sample import extras
-from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample import other_records
 from holdfast_demo.sample.groups import Circle, found, group
 from holdfast_demo.sample.people import MAX_PEOPLE, SamplePerson, Standing, bystander, contact, meet
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["Cast", "assemble", "recipients"]
 
@@ -39,8 +39,8 @@ def assemble(dice: Dice, messages: int, now: int, *, current: bool) -> Cast:
     news = bystander(dice, 2, "News", "")
     people = meet(dice, min(max(MIN_PEOPLE, isqrt(messages)), MAX_PEOPLE), 3)
     circles = found(dice, len(people) // 3, people[-1].id + 1, people)
-    lists = extras.story_lists(dice, circles[-1].id + 1, people, now)
-    links = extras.call_links(dice, lists[-1].id + 1, now, current=current)
+    lists = other_records.story_lists(dice, circles[-1].id + 1, people, now)
+    links = other_records.call_links(dice, lists[-1].id + 1, now, current=current)
     return Cast(me, news, people, circles, lists, links)
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from holdfast.backup.schema.backup_pb2 import Frame
-from holdfast_demo.sample.clock import Clock
+from holdfast_demo.sample.chats import Kind, Room
 from holdfast_demo.sample.delivery import address, vanish
-from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.item_context import Beat, By, Moment, Scene, Stage
+from holdfast_demo.sample.item_sequences import BY_SMS, EVERYDAY, programme
+from holdfast_demo.sample.message_times import Clock
 from holdfast_demo.sample.people import SamplePerson
-from holdfast_demo.sample.programme import BY_SMS, EVERYDAY, programme
-from holdfast_demo.sample.rooms import Kind, Room
-from holdfast_demo.sample.stage import Beat, By, Moment, Scene, Stage
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["history"]
 

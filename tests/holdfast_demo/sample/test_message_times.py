@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast_demo.sample.clock import Clock
-from holdfast_demo.sample.dice import Dice
-from tests.holdfast_demo.sample.walk import header, items
+from holdfast_demo.sample.message_times import Clock
+from holdfast_demo.sample.seeded_random import Dice
+from tests.holdfast_demo.sample.sample_parts import header, items
 
 BACKUP_TIME = 1_763_640_000_000
 HOUR = 3_600_000

@@ -1,7 +1,7 @@
 """When things are said: in bursts, by day rather than by night, over four years."""
 
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.people import DAY
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["Clock"]
 

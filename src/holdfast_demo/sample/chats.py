@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from holdfast.backup.schema.backup_pb2 import Chat, ChatItem, Quote, SendStatus
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.groups import Circle
 from holdfast_demo.sample.media import Library
 from holdfast_demo.sample.people import DAY, SamplePerson, Standing
 from holdfast_demo.sample.phrases import Tongue
+from holdfast_demo.sample.seeded_random import Dice
 from holdfast_demo.sample.styles import decorate
 
 __all__ = ["FOUR_WEEKS", "Kind", "Room", "Said", "arrange", "chat"]

@@ -2,7 +2,7 @@
 
 import re
 
-from holdfast_demo.sample.documents import pdf
+from holdfast_demo.sample.pdf import pdf
 
 
 def test_the_table_of_a_document_points_at_its_objects() -> None:

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from holdfast.backup.schema.backup_pb2 import ChatItem
 from holdfast_demo.sample import Edition
-from holdfast_demo.sample.dice import Dice
-from holdfast_demo.sample.history import staged
-from holdfast_demo.sample.programme import programme
-from tests.holdfast_demo.sample.walk import header, items
+from holdfast_demo.sample.chat_items import staged
+from holdfast_demo.sample.item_sequences import programme
+from holdfast_demo.sample.seeded_random import Dice
+from tests.holdfast_demo.sample.sample_parts import header, items
 
 DAY = 86_400_000
 

@@ -1,9 +1,9 @@
 """What happens in a chat without anybody writing: identities, timers, profiles, pins."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, ChatUpdateMessage, SimpleChatUpdate
+from holdfast_demo.sample.chats import Kind
+from holdfast_demo.sample.item_context import By, Fill, Moment
 from holdfast_demo.sample.people import DAY
-from holdfast_demo.sample.rooms import Kind
-from holdfast_demo.sample.stage import By, Fill, Moment
 
 __all__ = [
     "SIMPLE_UPDATES",

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, Reaction
-from holdfast_demo.sample.dice import Dice
-from holdfast_demo.sample.extras import Pack
+from holdfast_demo.sample.chats import Kind, Room
 from holdfast_demo.sample.media import Library
+from holdfast_demo.sample.other_records import Pack
 from holdfast_demo.sample.people import SamplePerson
 from holdfast_demo.sample.phrases import EMOJI
-from holdfast_demo.sample.rooms import Kind, Room
+from holdfast_demo.sample.seeded_random import Dice
 from holdfast_demo.sample.texts import conversation
 
 __all__ = ["Beat", "By", "Edition", "Fill", "Moment", "Scene", "Stage", "react", "react_often"]

@@ -11,9 +11,9 @@ from holdfast.backup.schema.backup_pb2 import (
     Recipient,
     StickerPack,
 )
-from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.groups import Circle
 from holdfast_demo.sample.people import DAY, SamplePerson
+from holdfast_demo.sample.seeded_random import Dice
 
 __all__ = ["Pack", "ad_hoc_calls", "call_links", "chat_folders", "notification_profiles", "packs", "story_lists"]
 
