@@ -7,7 +7,7 @@ from typing import Final
 from holdfast_demo.calendar import DAY, moments
 from holdfast_demo.history import DemoBranch, DemoFile, DemoHistory, text
 from holdfast_demo.people import IFE, JONAH, YUKI
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["KEPT", "almanac_history"]
 
@@ -53,7 +53,7 @@ a lantern, not for navigation.
 def almanac_history(now: int) -> DemoHistory:
     """Make the history up to now."""
     history, main = DemoHistory(), DemoBranch("main")
-    times = iter(moments(Dice("almanac"), now - 400 * DAY, now - 366 * DAY, 18))
+    times = iter(moments(SeededRandom("almanac"), now - 400 * DAY, now - 366 * DAY, 18))
     history.commit(main, YUKI, next(times), "Begin", {"README.md": text(README)})
     history.commit(main, YUKI, next(times), "Work out the sun", {"sun.csv": text(sun_table())})
     history.commit(main, IFE, next(times), "Work out the moon", {"moon.csv": text(moon_table(now))})

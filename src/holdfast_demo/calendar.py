@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["DAY", "day_of", "moments", "month_of"]
 
@@ -11,13 +11,13 @@ DAY: Final = 86_400
 SATURDAY: Final = 5
 
 
-def moments(dice: Dice, start: int, end: int, count: int) -> list[int]:
+def moments(rng: SeededRandom, start: int, end: int, count: int) -> list[int]:
     """Draw moments between two others, in order and each its own."""
     drawn: set[int] = set()
     while len(drawn) < count:
-        day = dice.between(start, end) // DAY * DAY
-        moment = day + dice.between(7 * 3600, 19 * 3600)
-        quiet = datetime.fromtimestamp(moment, UTC).weekday() >= SATURDAY and not dice.one_in(4)
+        day = rng.between(start, end) // DAY * DAY
+        moment = day + rng.between(7 * 3600, 19 * 3600)
+        quiet = datetime.fromtimestamp(moment, UTC).weekday() >= SATURDAY and not rng.one_in(4)
         if start <= moment <= end and not quiet:
             drawn.add(moment)
     return sorted(drawn)

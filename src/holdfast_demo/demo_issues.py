@@ -5,7 +5,16 @@ from typing import Final
 
 from holdfast_demo.people import IFE, JONAH, MAREN, TOMAS, YUKI, DemoUser
 
-__all__ = ["ALMANAC", "DEPENDENCIES", "HARBOUR", "LABELS", "MILESTONES", "DemoIssue", "DemoLabel", "DemoMilestone"]
+__all__ = [
+    "ALMANAC",
+    "DEPENDENCIES",
+    "HARBOUR",
+    "LABELS",
+    "MILESTONES",
+    "DemoIssue",
+    "DemoLabel",
+    "DemoMilestone",
+]
 
 
 @dataclass(frozen=True, slots=True)

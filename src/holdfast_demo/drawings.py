@@ -3,7 +3,7 @@
 import math
 
 from holdfast_demo.sample.pictures import landscape, png
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["harbour_svg", "tides_svg", "view_png", "water_level"]
 
@@ -64,4 +64,4 @@ def tides_svg() -> str:
 
 def view_png() -> bytes:
     """Draw what the harbour looks like from the sea, too large for a repository without LFS."""
-    return png(landscape(Dice("view"), 960, 540))
+    return png(landscape(SeededRandom("view"), 960, 540))

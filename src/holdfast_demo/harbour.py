@@ -13,7 +13,7 @@ from holdfast_demo.harbour_late import LATE
 from holdfast_demo.harbour_open import UNFINISHED
 from holdfast_demo.history import EXECUTABLE, LINK, SUBMODULE, DemoBranch, DemoFile, DemoHistory, text
 from holdfast_demo.people import EVERYBODY, IFE, JONAH, MAREN, TOMAS, YUKI
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["KEPT", "harbour_history"]
 
@@ -34,7 +34,7 @@ class DemoSchedule:
     """The planned commits of a year; `live` writes them in order of time."""
 
     def __init__(self, now: int, almanac: str, view: bytes) -> None:
-        self.dice = Dice("harbour")
+        self.rng = SeededRandom("harbour")
         self.history = DemoHistory()
         self.main = DemoBranch("main")
         self.start, self.end = now - 365 * DAY, now - 3600
@@ -94,7 +94,7 @@ class DemoSchedule:
     def weekly_readings(self) -> None:
         """Have the readings of the gauge entered every week."""
         for monday in range(self.start + 7 * DAY, self.end, 7 * DAY):
-            self.at(monday + self.dice.between(0, 3 * 3600), self.enter_readings)
+            self.at(monday + self.rng.between(0, 3 * 3600), self.enter_readings)
 
     def enter_readings(self, when: int) -> None:
         """Add a week of readings to the file of its month."""
@@ -108,52 +108,52 @@ class DemoSchedule:
 
     def daily_work(self) -> None:
         """Have the logbook written, boats come and go, and settings changed."""
-        for when in moments(self.dice, self.start + DAY, self.end, LOGBOOK_DAYS):
+        for when in moments(self.rng, self.start + DAY, self.end, LOGBOOK_DAYS):
             self.at(when, self.write_logbook)
-        for when in moments(self.dice, self.start + 2 * DAY, self.end, BERTH_CHANGES):
+        for when in moments(self.rng, self.start + 2 * DAY, self.end, BERTH_CHANGES):
             self.at(when, self.move_boat)
-        times = moments(self.dice, self.start + 3 * DAY, self.end, 3 * len(texts.TUNINGS))
+        times = moments(self.rng, self.start + 3 * DAY, self.end, 3 * len(texts.TUNINGS))
         for number, when in enumerate(times):
             self.at(when, partial(self.tune, *texts.TUNINGS[number % len(texts.TUNINGS)]))
 
     def write_logbook(self, when: int) -> None:
         """Add a day to the logbook of its month."""
-        weather, remark = self.dice.pick(texts.WEATHER), self.dice.pick(texts.REMARKS)
+        weather, remark = self.rng.pick(texts.WEATHER), self.rng.pick(texts.REMARKS)
         path = f"docs/logbook/{month_of(when)}.md"
         line = f"- **{day_of(when)}** {weather}. {remark}\n"
         self.add(path, when, f"Logbook: {weather[0].lower()}{weather[1:]}", line, first="# Logbook\n\n")
 
     def move_boat(self, when: int) -> None:
         """Let a boat come in, or leave."""
-        number = self.dice.below(BERTHS)
+        number = self.rng.below(BERTHS)
         boat = self.berths[number]
         if boat:
             self.berths[number], message = "", f"{boat} leaves berth {number + 1}"
         else:
-            boat = self.dice.pick([name for name in texts.BOATS if name not in self.berths])
+            boat = self.rng.pick([name for name in texts.BOATS if name not in self.berths])
             self.berths[number], message = boat, f"{boat} takes berth {number + 1}"
         rows = "".join(f"{place},{name}\n" for place, name in enumerate(self.berths, 1))
-        person = self.dice.pick((JONAH, IFE, TOMAS))
+        person = self.rng.pick((JONAH, IFE, TOMAS))
         self.history.commit(self.main, person, when, message, {"data/berths.csv": text("berth,boat\n" + rows)})
 
     def tune(self, name: str, change: int, reason: str, when: int) -> None:
         """Change a setting."""
         self.settings[name] += change
-        person = self.dice.pick((YUKI, MAREN, IFE))
+        person = self.rng.pick((YUKI, MAREN, IFE))
         self.history.commit(self.main, person, when, reason, {"harbour.toml": text(toml(self.settings))})
 
     def add(self, path: str, when: int, message: str, words: str, *, first: str) -> None:
         """Add words to the end of a file, which begins with others."""
         before = self.main.files[path].content if path in self.main.files else first.encode()
         files = {path: DemoFile(before + words.encode())}
-        self.history.commit(self.main, self.dice.pick_early(EVERYBODY), when, message, files)
+        self.history.commit(self.main, self.rng.pick_biased(EVERYBODY), when, message, files)
 
     def features(self) -> None:
         """Have each feature made on a branch, one after the other, and merged."""
         share = (self.end - 40 * DAY - self.start) // len(FEATURES)
         for number, feature in enumerate(FEATURES):
             begin = self.start + DAY + number * share
-            times = moments(self.dice, begin, begin + share - DAY, len(feature.steps) + 1)
+            times = moments(self.rng, begin, begin + share - DAY, len(feature.steps) + 1)
             branch = DemoBranch(feature.branch)
             for step, when in zip(feature.steps, times, strict=False):
                 self.at(when, partial(self.take_step, branch, feature, step))
@@ -170,7 +170,7 @@ class DemoSchedule:
 
     def merge(self, branch: DemoBranch, when: int) -> None:
         """Merge a feature that is complete."""
-        person = self.dice.pick((MAREN, TOMAS))
+        person = self.rng.pick((MAREN, TOMAS))
         self.history.merge(self.main, branch, person, when, f"Merge branch '{branch.name}'")
 
     def releases(self) -> None:
@@ -201,7 +201,7 @@ class DemoSchedule:
         """Leave some branches open, begun in the last weeks."""
         for feature in UNFINISHED:
             branch = DemoBranch(feature.branch)
-            times = moments(self.dice, self.end - 12 * DAY, self.end, len(feature.steps))
+            times = moments(self.rng, self.end - 12 * DAY, self.end, len(feature.steps))
             for step, when in zip(feature.steps, times, strict=True):
                 self.at(when, partial(self.take_step, branch, feature, step))
 

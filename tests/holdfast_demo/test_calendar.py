@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast_demo.calendar import DAY, day_of, moments, month_of
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
 
 @given(st.integers(0, 2**32), st.integers(2, 400), st.integers(0, 40), st.integers())
 def test_moments_lie_between_in_order_and_by_day(start: int, days: int, count: int, seed: int) -> None:
     """Times are distinct, and none is at night."""
     end = start + days * DAY
-    times = moments(Dice(seed), start, end, count)
+    times = moments(SeededRandom(seed), start, end, count)
     assert len(set(times)) == count
     assert times == sorted(times)
     assert all(start <= time <= end for time in times)
@@ -22,7 +22,7 @@ def test_moments_lie_between_in_order_and_by_day(start: int, days: int, count: i
 
 def test_weekends_are_quiet() -> None:
     """Few times fall on a weekend, but some do."""
-    times = moments(Dice("a"), 0, 365 * DAY, 500)
+    times = moments(SeededRandom("a"), 0, 365 * DAY, 500)
     at_weekends = sum(datetime.fromtimestamp(time, UTC).weekday() >= 5 for time in times)
     assert 10 < at_weekends < 100
 

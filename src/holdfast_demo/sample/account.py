@@ -3,58 +3,58 @@
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo
 from holdfast_demo.sample.media import Library
 from holdfast_demo.sample.people import SamplePerson
-from holdfast_demo.sample.seeded_random import Dice
-from holdfast_demo.sample.styles import custom_colours, decorate
+from holdfast_demo.sample.seeded_random import SeededRandom
+from holdfast_demo.sample.styles import custom_colours, fill_style
 
 __all__ = ["account", "header"]
 
 
-def header(dice: Dice, backup_time: int) -> BackupInfo:
+def header(rng: SeededRandom, backup_time: int) -> BackupInfo:
     """Write the record every backup begins with."""
     return BackupInfo(
         version=1,
         backupTimeMs=backup_time,
-        mediaRootBackupKey=dice.randbytes(32),
+        mediaRootBackupKey=rng.randbytes(32),
         currentAppVersion="Holdfast sample 1",
         firstAppVersion="Holdfast sample 1",
         debugInfo=b"made up",
     )
 
 
-def account(me: SamplePerson, library: Library, dice: Dice, now: int, *, current: bool) -> AccountData:
+def account(me: SamplePerson, library: Library, rng: SeededRandom, now: int, *, current: bool) -> AccountData:
     """Write the account of the sample's owner."""
     record = AccountData(
-        profileKey=dice.randbytes(32),
+        profileKey=rng.randbytes(32),
         username=me.username,
         givenName=me.given,
         familyName=me.family,
-        avatarUrlPath=f"profiles/{dice.getrandbits(64):016x}",
+        avatarUrlPath=f"profiles/{rng.getrandbits(64):016x}",
         svrPin="4071",
         bioText="Hiking, choir, tea. Replies slowly <and> in eleven languages.",
         bioEmoji="🥾",
     )
     link = record.usernameLink
-    link.entropy = dice.randbytes(32)
-    link.serverId = dice.uuid()
-    link.color = dice.pick(AccountData.UsernameLink.Color.values()[1:])
-    record.donationSubscriberData.subscriberId = dice.randbytes(32)
-    record.donationSubscriberData.currencyCode = dice.pick(("EUR", "USD", "JPY"))
+    link.entropy = rng.randbytes(32)
+    link.serverId = rng.uuid()
+    link.color = rng.pick(AccountData.UsernameLink.Color.values()[1:])
+    record.donationSubscriberData.subscriberId = rng.randbytes(32)
+    record.donationSubscriberData.currencyCode = rng.pick(("EUR", "USD", "JPY"))
     record.donationSubscriberData.manuallyCancelled = True
-    record.backupsSubscriberData.subscriberId = dice.randbytes(32)
-    if dice.one_in(2):
-        record.backupsSubscriberData.purchaseToken = f"sample-{dice.getrandbits(64):016x}"
+    record.backupsSubscriberData.subscriberId = rng.randbytes(32)
+    if rng.one_in(2):
+        record.backupsSubscriberData.purchaseToken = f"sample-{rng.getrandbits(64):016x}"
     else:
-        record.backupsSubscriberData.originalTransactionId = dice.getrandbits(48)
-    settings(record.accountSettings, dice)
-    decorate(record.accountSettings.defaultChatStyle, dice.below(100), library, dice, now)
+        record.backupsSubscriberData.originalTransactionId = rng.getrandbits(48)
+    settings(record.accountSettings, rng)
+    fill_style(record.accountSettings.defaultChatStyle, rng.below(100), library, rng, now)
     record.platformASpecificSettings.useSystemEmoji = True
     record.platformASpecificSettings.screenshotSecurity = True
     if current:
-        later_settings(record, dice)
+        later_settings(record, rng)
     return record
 
 
-def settings(chosen: AccountData.AccountSettings, dice: Dice) -> None:
+def settings(chosen: AccountData.AccountSettings, rng: SeededRandom) -> None:
     """Fill in the settings; whatever can be switched on, is."""
     option = AccountData.AutoDownloadSettings
     chosen.readReceipts = True
@@ -63,7 +63,7 @@ def settings(chosen: AccountData.AccountSettings, dice: Dice) -> None:
     chosen.linkPreviews = True
     chosen.notDiscoverableByPhoneNumber = True
     chosen.preferContactAvatars = True
-    chosen.universalExpireTimerSeconds = dice.pick((86_400, 604_800, 2_419_200))
+    chosen.universalExpireTimerSeconds = rng.pick((86_400, 604_800, 2_419_200))
     chosen.preferredReactionEmoji.extend(("❤️", "👍", "👎", "😂", "😮", "😢"))
     chosen.displayBadgesOnProfile = True
     chosen.keepMutedChatsArchived = True
@@ -73,12 +73,12 @@ def settings(chosen: AccountData.AccountSettings, dice: Dice) -> None:
     chosen.storyViewReceiptsEnabled = True
     chosen.hasSeenGroupStoryEducationSheet = True
     chosen.hasCompletedUsernameOnboarding = True
-    chosen.phoneNumberSharingMode = dice.pick(AccountData.PhoneNumberSharingMode.values()[1:])
+    chosen.phoneNumberSharingMode = rng.pick(AccountData.PhoneNumberSharingMode.values()[1:])
     chosen.customChatColors.extend(custom_colours())
     chosen.optimizeOnDeviceStorage = True
     # 201 is the paid tier; the free one (200) could not have its media optimized.
     chosen.backupTier = 201
-    chosen.defaultSentMediaQuality = dice.pick(AccountData.SentMediaQuality.values()[1:])
+    chosen.defaultSentMediaQuality = rng.pick(AccountData.SentMediaQuality.values()[1:])
     chosen.autoDownloadSettings.images = option.WIFI_AND_CELLULAR
     chosen.autoDownloadSettings.audio = option.WIFI_AND_CELLULAR
     chosen.autoDownloadSettings.video = option.WIFI
@@ -87,14 +87,14 @@ def settings(chosen: AccountData.AccountSettings, dice: Dice) -> None:
     chosen.pinReminders = True
 
 
-def later_settings(record: AccountData, dice: Dice) -> None:
+def later_settings(record: AccountData, rng: SeededRandom) -> None:
     """Fill in the settings that came after the specification."""
     chosen = record.accountSettings
-    chosen.appTheme = dice.pick(AccountData.AppTheme.values()[1:])
-    chosen.callsUseLessDataSetting = dice.pick(AccountData.CallsUseLessDataSetting.values()[1:])
+    chosen.appTheme = rng.pick(AccountData.AppTheme.values()[1:])
+    chosen.callsUseLessDataSetting = rng.pick(AccountData.CallsUseLessDataSetting.values()[1:])
     chosen.allowSealedSenderFromAnyone = True
     chosen.allowAutomaticKeyVerification = True
     chosen.hasSeenAdminDeleteEducationDialog = True
     sizes = AccountData.PlatformASpecificSettings.NavigationBarSize
-    record.platformASpecificSettings.navigationBarSize = dice.pick(sizes.values()[1:])
+    record.platformASpecificSettings.navigationBarSize = rng.pick(sizes.values()[1:])
     record.iosSpecificSettings.isSystemCallLogEnabled = True

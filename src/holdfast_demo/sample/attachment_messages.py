@@ -7,27 +7,35 @@ from holdfast.backup.schema.backup_pb2 import (
     MessageAttachment,
     Quote,
 )
-from holdfast_demo.sample.attachments import Locate, anywhere, attach, everywhere, on_device, point, waiting
-from holdfast_demo.sample.chats import Said
-from holdfast_demo.sample.item_context import Fill, Moment, react, react_often
-from holdfast_demo.sample.media import Media, Use
-from holdfast_demo.sample.texts import opening
+from holdfast_demo.sample.attachments import (
+    FillLocator,
+    all_tiers,
+    fill_attachment,
+    fill_pointer,
+    not_downloaded,
+    on_device,
+    random_location,
+)
+from holdfast_demo.sample.chats import QuotableMessage
+from holdfast_demo.sample.item_context import Fill, ItemContext, react, react_often
+from holdfast_demo.sample.media import Media, MediaUse
+from holdfast_demo.sample.texts import beginning_of
 
 __all__ = [
     "album",
     "animation",
     "borderless",
-    "card",
-    "clip",
+    "contact_card",
     "document",
-    "gift",
-    "kept",
-    "liked_sticker",
+    "gift_badge",
+    "long_story_reply",
     "photo",
+    "photo_at",
     "sticker",
-    "story_emoji",
-    "story_letter",
-    "story_text",
+    "sticker_with_reactions",
+    "story_emoji_reply",
+    "story_reply",
+    "undownloaded_video",
     "view_once",
     "viewed_once",
     "voice",
@@ -42,157 +50,167 @@ CARD_NUMBER, CARD_MAIL, CARD_ADDRESS = (
 
 def add(
     item: ChatItem,
-    at: Moment,
-    use: Use,
+    context: ItemContext,
+    use: MediaUse,
     *,
-    where: Locate | None = None,
+    where: FillLocator | None = None,
     flag: MessageAttachment.Flag.ValueType = MessageAttachment.NONE,
 ) -> MessageAttachment:
     """Attach a file of the library."""
     attachment = item.standardMessage.attachments.add()
-    media = at.dice.pick(at.stage.library[use])
-    attach(attachment, media, at.dice, at.sent, where=where or anywhere(at.dice), flag=flag)
+    media = context.rng.pick(context.sample.library[use])
+    fill_attachment(
+        attachment, media, context.rng, context.sent, where=where or random_location(context.rng), flag=flag
+    )
     return attachment
 
 
-def remember(item: ChatItem, at: Moment) -> None:
+def add_quotable(item: ChatItem, context: ItemContext) -> None:
     """Keep a message with a file in mind, so that it can be quoted."""
     message = item.standardMessage
     pointer = message.attachments[0].pointer
-    said = Said(
-        at.sent, at.author.id, message.text.body, content_type=pointer.contentType, file_name=pointer.fileName
+    earlier = QuotableMessage(
+        context.sent,
+        context.author.id,
+        message.text.body,
+        content_type=pointer.contentType,
+        file_name=pointer.fileName,
     )
-    at.room.recent.append(said)
+    context.chat.recent.append(earlier)
 
 
-def photo(item: ChatItem, at: Moment) -> None:
+def photo(item: ChatItem, context: ItemContext) -> None:
     """Share a picture, often with a word about it."""
-    add(item, at, at.dice.pick(("photo", "photo", "drawing")))
-    if at.dice.one_in(2):
-        item.standardMessage.text.body = at.say()
-    react_often(item.standardMessage.reactions, at)
-    remember(item, at)
+    add(item, context, context.rng.pick(("photo", "photo", "drawing")))
+    if context.rng.one_in(2):
+        item.standardMessage.text.body = context.next_text()
+    react_often(item.standardMessage.reactions, context)
+    add_quotable(item, context)
 
 
-def kept(where: Locate) -> Fill:
+def photo_at(where: FillLocator) -> Fill:
     """Share a picture whose file is at a given place."""
 
-    def fill(item: ChatItem, at: Moment) -> None:
-        add(item, at, "photo", where=where).pointer.caption = "Seen from the bridge"
-        remember(item, at)
+    def fill(item: ChatItem, context: ItemContext) -> None:
+        add(item, context, "photo", where=where).pointer.caption = "Seen from the bridge"
+        add_quotable(item, context)
 
     return fill
 
 
-def album(item: ChatItem, at: Moment) -> None:
+def album(item: ChatItem, context: ItemContext) -> None:
     """Share several pictures at once."""
-    for _ in range(at.dice.between(2, 5)):
-        add(item, at, "photo")
-    remember(item, at)
+    for _ in range(context.rng.between(2, 5)):
+        add(item, context, "photo")
+    add_quotable(item, context)
 
 
-def voice(item: ChatItem, at: Moment) -> None:
+def voice(item: ChatItem, context: ItemContext) -> None:
     """Leave a voice message, which has no text."""
-    add(item, at, "voice", flag=MessageAttachment.VOICE_MESSAGE)
-    react_often(item.standardMessage.reactions, at)
-    remember(item, at)
+    add(item, context, "voice", flag=MessageAttachment.VOICE_MESSAGE)
+    react_often(item.standardMessage.reactions, context)
+    add_quotable(item, context)
 
 
-def animation(item: ChatItem, at: Moment) -> None:
+def animation(item: ChatItem, context: ItemContext) -> None:
     """Share a moving picture."""
-    add(item, at, "animation", flag=MessageAttachment.GIF)
-    remember(item, at)
+    add(item, context, "animation", flag=MessageAttachment.GIF)
+    add_quotable(item, context)
 
 
-def borderless(item: ChatItem, at: Moment) -> None:
+def borderless(item: ChatItem, context: ItemContext) -> None:
     """Share a picture that is shown without a frame."""
-    add(item, at, "sticker", flag=MessageAttachment.BORDERLESS)
-    remember(item, at)
+    add(item, context, "sticker", flag=MessageAttachment.BORDERLESS)
+    add_quotable(item, context)
 
 
-def document(item: ChatItem, at: Moment) -> None:
+def document(item: ChatItem, context: ItemContext) -> None:
     """Share a document."""
-    add(item, at, "document")
-    remember(item, at)
+    add(item, context, "document")
+    add_quotable(item, context)
 
 
-def clip(item: ChatItem, at: Moment) -> None:
+def undownloaded_video(item: ChatItem, context: ItemContext) -> None:
     """Share a film that has not been downloaded, so that nothing but its size is known here."""
-    film = Media("video/mp4", b"", b"", "clip.mp4", 1280, 720, at.dice.pick(at.stage.library["photo"]).blur_hash)
+    film = Media(
+        "video/mp4", b"", b"", "clip.mp4", 1280, 720, context.rng.pick(context.sample.library["photo"]).blur_hash
+    )
     attachment = item.standardMessage.attachments.add()
-    attach(attachment, film, at.dice, at.sent, where=waiting)
-    attachment.pointer.locatorInfo.size = at.dice.between(1_000_000, 30_000_000)
-    attachment.pointer.incrementalMac = at.dice.randbytes(96)
+    fill_attachment(attachment, film, context.rng, context.sent, where=not_downloaded)
+    attachment.pointer.locatorInfo.size = context.rng.between(1_000_000, 30_000_000)
+    attachment.pointer.incrementalMac = context.rng.randbytes(96)
     attachment.pointer.incrementalMacChunkSize = 65_536
-    remember(item, at)
+    add_quotable(item, context)
 
 
-def sticker(item: ChatItem, at: Moment) -> None:
+def sticker(item: ChatItem, context: ItemContext) -> None:
     """Send a sticker, of an installed pack or of one that is not."""
     message = item.stickerMessage
-    shelf = at.stage.library["sticker"]
-    number = at.dice.below(len(shelf))
-    if at.dice.one_in(5):
-        message.sticker.packId, message.sticker.packKey = at.dice.randbytes(16), at.dice.randbytes(32)
+    files = context.sample.library["sticker"]
+    number = context.rng.below(len(files))
+    if context.rng.one_in(5):
+        message.sticker.packId, message.sticker.packKey = context.rng.randbytes(16), context.rng.randbytes(32)
     else:
-        pack = at.dice.pick(at.stage.packs)
+        pack = context.rng.pick(context.sample.packs)
         message.sticker.packId, message.sticker.packKey = pack.id, pack.key
     message.sticker.stickerId = number + 1
-    message.sticker.emoji = at.dice.pick(("😊", "🎶", "☔"))
-    point(message.sticker.data, shelf[number], at.dice, at.sent, anywhere(at.dice))
-    react_often(message.reactions, at)
+    message.sticker.emoji = context.rng.pick(("😊", "🎶", "☔"))
+    fill_pointer(message.sticker.data, files[number], context.rng, context.sent, random_location(context.rng))
+    react_often(message.reactions, context)
 
 
-def liked_sticker(item: ChatItem, at: Moment) -> None:
+def sticker_with_reactions(item: ChatItem, context: ItemContext) -> None:
     """Send a sticker that people react to."""
-    sticker(item, at)
+    sticker(item, context)
     item.stickerMessage.ClearField("reactions")
-    react(item.stickerMessage.reactions, at, 3)
+    react(item.stickerMessage.reactions, context, 3)
 
 
-def view_once(item: ChatItem, at: Moment) -> None:
+def view_once(item: ChatItem, context: ItemContext) -> None:
     """Send a picture to be seen once, which nobody has opened yet."""
-    photos = at.stage.library["photo"]
-    attach(item.viewOnceMessage.attachment, at.dice.pick(photos), at.dice, at.sent, where=everywhere)
-    react(item.viewOnceMessage.reactions, at, 1)
-    at.room.recent.append(Said(at.sent, at.author.id, "", Quote.VIEW_ONCE))
+    photos = context.sample.library["photo"]
+    fill_attachment(
+        item.viewOnceMessage.attachment, context.rng.pick(photos), context.rng, context.sent, where=all_tiers
+    )
+    react(item.viewOnceMessage.reactions, context, 1)
+    context.chat.recent.append(QuotableMessage(context.sent, context.author.id, "", Quote.VIEW_ONCE))
 
 
-def viewed_once(item: ChatItem, at: Moment) -> None:
+def viewed_once(item: ChatItem, context: ItemContext) -> None:
     """Send a picture to be seen once, which is gone because it was seen."""
     item.viewOnceMessage.SetInParent()
-    at.room.recent.append(Said(at.sent, at.author.id, "", Quote.VIEW_ONCE))
+    context.chat.recent.append(QuotableMessage(context.sent, context.author.id, "", Quote.VIEW_ONCE))
 
 
-def gift(item: ChatItem, at: Moment) -> None:
+def gift_badge(item: ChatItem, context: ItemContext) -> None:
     """Give a badge that could not be redeemed.
 
     The other states need a credential that only the service can issue, so they do not occur in samples.
     """
     item.giftBadge.state = GiftBadge.FAILED
-    at.room.recent.append(Said(at.sent, at.author.id, "", Quote.GIFT_BADGE))
+    context.chat.recent.append(QuotableMessage(context.sent, context.author.id, "", Quote.GIFT_BADGE))
 
 
-def story_text(item: ChatItem, at: Moment) -> None:
+def story_reply(item: ChatItem, context: ItemContext) -> None:
     """Answer somebody's story in words."""
-    item.directStoryReplyMessage.textReply.text.body = at.say()
-    react(item.directStoryReplyMessage.reactions, at, 1)
+    item.directStoryReplyMessage.textReply.text.body = context.next_text()
+    react(item.directStoryReplyMessage.reactions, context, 1)
 
 
-def story_letter(item: ChatItem, at: Moment) -> None:
+def long_story_reply(item: ChatItem, context: ItemContext) -> None:
     """Answer somebody's story at length."""
     answer = item.directStoryReplyMessage.textReply
-    media = at.dice.pick(at.stage.library["letter"])
-    answer.text.body = opening(media.content)
-    point(answer.longText, media, at.dice, at.sent, on_device)
+    media = context.rng.pick(context.sample.library["long_text"])
+    answer.text.body = beginning_of(media.content)
+    fill_pointer(answer.longText, media, context.rng, context.sent, on_device)
 
 
-def story_emoji(item: ChatItem, at: Moment) -> None:
+def story_emoji_reply(item: ChatItem, context: ItemContext) -> None:
     """Answer somebody's story with a sign."""
-    item.directStoryReplyMessage.emoji = at.dice.pick(("🔥", "😍", "👏🏽"))
+    item.directStoryReplyMessage.emoji = context.rng.pick(("🔥", "😍", "👏🏽"))
 
 
-def card(item: ChatItem, at: Moment) -> None:
+def contact_card(item: ChatItem, context: ItemContext) -> None:
     """Pass on an address card on which every line is filled in."""
     contact = item.contactMessage.contact
     name = contact.name
@@ -217,5 +235,7 @@ def card(item: ChatItem, at: Moment) -> None:
             postcode="00012",
             country="Nowhere",
         )
-    point(contact.avatar, at.dice.pick(at.stage.library["drawing"]), at.dice, at.sent, on_device)
-    react(item.contactMessage.reactions, at, 2)
+    fill_pointer(
+        contact.avatar, context.rng.pick(context.sample.library["drawing"]), context.rng, context.sent, on_device
+    )
+    react(item.contactMessage.reactions, context, 2)

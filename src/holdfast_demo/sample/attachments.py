@@ -4,77 +4,79 @@ from collections.abc import Callable
 
 from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment
 from holdfast_demo.sample.media import Media
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = [
     "LOCATIONS",
-    "Locate",
-    "anywhere",
-    "attach",
-    "everywhere",
+    "FillLocator",
+    "all_tiers",
+    "fill_attachment",
+    "fill_pointer",
     "lost",
+    "not_downloaded",
     "on_device",
-    "point",
+    "random_location",
     "uploaded",
-    "waiting",
 ]
 
-Locate = Callable[[FilePointer.LocatorInfo, Media, Dice, int], None]
+FillLocator = Callable[[FilePointer.LocatorInfo, Media, SeededRandom, int], None]
 
 
-def on_device(locator: FilePointer.LocatorInfo, media: Media, dice: Dice, _sent: int) -> None:
+def on_device(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, _sent: int) -> None:
     """Say that the file is on the device, and only there."""
-    locator.key = dice.randbytes(64)
+    locator.key = rng.randbytes(64)
     locator.size = len(media.content)
-    locator.localKey = dice.randbytes(64)
+    locator.localKey = rng.randbytes(64)
     locator.plaintextHash = media.sha256
 
 
-def uploaded(locator: FilePointer.LocatorInfo, media: Media, dice: Dice, _sent: int) -> None:
+def uploaded(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, _sent: int) -> None:
     """Say that the file is in the media tier and not on the device."""
-    locator.key = dice.randbytes(64)
+    locator.key = rng.randbytes(64)
     locator.size = len(media.content)
     locator.mediaTierCdnNumber = 3
     locator.plaintextHash = media.sha256
 
 
-def everywhere(locator: FilePointer.LocatorInfo, media: Media, dice: Dice, sent: int) -> None:
+def all_tiers(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, sent: int) -> None:
     """Say that the file is on the device, in the media tier, and still where the sender put it."""
-    on_device(locator, media, dice, sent)
+    on_device(locator, media, rng, sent)
     locator.mediaTierCdnNumber = 3
-    in_transit(locator, dice, sent)
+    in_transit(locator, rng, sent)
 
 
-def waiting(locator: FilePointer.LocatorInfo, media: Media, dice: Dice, sent: int) -> None:
+def not_downloaded(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, sent: int) -> None:
     """Say that the file has not been downloaded: only the sender's digest of the encrypted file is known."""
-    locator.key = dice.randbytes(64)
+    locator.key = rng.randbytes(64)
     locator.size = len(media.content)
-    in_transit(locator, dice, sent)
-    locator.encryptedDigest = dice.randbytes(32)
+    in_transit(locator, rng, sent)
+    locator.encryptedDigest = rng.randbytes(32)
 
 
-def in_transit(locator: FilePointer.LocatorInfo, dice: Dice, sent: int) -> None:
+def in_transit(locator: FilePointer.LocatorInfo, rng: SeededRandom, sent: int) -> None:
     """Say where the sender put the file."""
-    locator.transitCdnKey = dice.randbytes(10).hex()
-    locator.transitCdnNumber = dice.between(2, 3)
+    locator.transitCdnKey = rng.randbytes(10).hex()
+    locator.transitCdnNumber = rng.between(2, 3)
     locator.transitTierUploadTimestamp = sent - 400
 
 
-def lost(_locator: FilePointer.LocatorInfo, _media: Media, _dice: Dice, _sent: int) -> None:
+def lost(_locator: FilePointer.LocatorInfo, _media: Media, _rng: SeededRandom, _sent: int) -> None:
     """Say nothing: the file is gone for good."""
 
 
-LOCATIONS: tuple[Locate, ...] = (on_device, uploaded, everywhere, waiting, lost)
+LOCATIONS: tuple[FillLocator, ...] = (on_device, uploaded, all_tiers, not_downloaded, lost)
 # How often each is met in everyday messages.
-COMMON: tuple[Locate, ...] = (on_device,) * 5 + (everywhere,) * 8 + (uploaded,) * 3 + (waiting,) * 3 + (lost,)
+COMMON: tuple[FillLocator, ...] = (
+    (on_device,) * 5 + (all_tiers,) * 8 + (uploaded,) * 3 + (not_downloaded,) * 3 + (lost,)
+)
 
 
-def anywhere(dice: Dice) -> Locate:
+def random_location(rng: SeededRandom) -> FillLocator:
     """Draw a place for a file."""
-    return dice.pick(COMMON)
+    return rng.pick(COMMON)
 
 
-def point(pointer: FilePointer, media: Media, dice: Dice, sent: int, where: Locate) -> None:
+def fill_pointer(pointer: FilePointer, media: Media, rng: SeededRandom, sent: int, where: FillLocator) -> None:
     """Fill in a file pointer."""
     pointer.contentType = media.content_type
     if media.file_name is not None:
@@ -87,20 +89,20 @@ def point(pointer: FilePointer, media: Media, dice: Dice, sent: int, where: Loca
     locator = pointer.locatorInfo
     # A file that is gone still has a locator, an empty one.
     locator.SetInParent()
-    where(locator, media, dice, sent)
+    where(locator, media, rng, sent)
 
 
-def attach(
+def fill_attachment(
     attachment: MessageAttachment,
     media: Media,
-    dice: Dice,
+    rng: SeededRandom,
     sent: int,
     *,
-    where: Locate,
+    where: FillLocator,
     flag: MessageAttachment.Flag.ValueType = MessageAttachment.NONE,
 ) -> None:
     """Fill in an attachment of a message."""
-    point(attachment.pointer, media, dice, sent, where)
+    fill_pointer(attachment.pointer, media, rng, sent, where)
     attachment.flag = flag
-    attachment.wasDownloaded = where not in {waiting, lost}
-    attachment.clientUuid = dice.uuid()
+    attachment.wasDownloaded = where not in {not_downloaded, lost}
+    attachment.clientUuid = rng.uuid()

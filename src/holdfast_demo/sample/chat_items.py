@@ -3,100 +3,106 @@
 from collections.abc import Iterator, Sequence
 
 from holdfast.backup.schema.backup_pb2 import Frame
-from holdfast_demo.sample.chats import Kind, Room
-from holdfast_demo.sample.delivery import address, vanish
-from holdfast_demo.sample.item_context import Beat, By, Moment, Scene, Stage
-from holdfast_demo.sample.item_sequences import BY_SMS, EVERYDAY, programme
-from holdfast_demo.sample.message_times import Clock
+from holdfast_demo.sample.chats import ChatKind, SampleChat
+from holdfast_demo.sample.delivery import fill_delivery, fill_expiration
+from holdfast_demo.sample.item_context import By, ItemContext, ItemSequence, ItemTemplate, SampleContext
+from holdfast_demo.sample.item_sequences import COMMON_ITEMS, SMS_ITEMS, item_sequences
+from holdfast_demo.sample.message_times import MessageTimes
 from holdfast_demo.sample.people import SamplePerson
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
-__all__ = ["history"]
+__all__ = ["chat_items"]
 
-TALKATIVE: tuple[Kind, ...] = ("friend", "group", "self", "number")
+ACTIVE_KINDS: tuple[ChatKind, ...] = ("friend", "group", "self", "number")
 # How many messages a conversation has before another one begins elsewhere.
-BURSTS = (1, 2, 2, 3, 4, 5, 6, 8, 10, 14, 20)
+BURST_SIZES = (1, 2, 2, 3, 4, 5, 6, 8, 10, 14, 20)
 # Once in so many conversations something special happens.
-SPECIAL = 30
+SEQUENCE_CHANCE = 30
 
 
-def history(stage: Stage, rooms: Sequence[Room], messages: int, dice: Dice) -> Iterator[bytes]:
+def chat_items(
+    sample: SampleContext, chats: Sequence[SampleChat], messages: int, rng: SeededRandom
+) -> Iterator[bytes]:
     """Yield exactly `messages` chat items, each as a serialized frame, in the order in which they arrived."""
-    clock = Clock(dice, messages, stage.backup_time)
-    talkative = [room for room in rooms if room.kind in TALKATIVE]
-    by_kind: dict[Kind, list[Room]] = {}
-    for room in rooms:
-        by_kind.setdefault(room.kind, []).append(room)
-    scenes = programme(stage.edition)
-    repeatable = [scene for scene in scenes if scene.only is None]
-    moment = Moment(stage, dice, rooms[0], stage.me)
+    times = MessageTimes(rng, messages, sample.backup_time)
+    active_chats = [chat for chat in chats if chat.kind in ACTIVE_KINDS]
+    by_kind: dict[ChatKind, list[SampleChat]] = {}
+    for chat in chats:
+        by_kind.setdefault(chat.kind, []).append(chat)
+    sequences = item_sequences(sample.edition)
+    repeatable = [sequence for sequence in sequences if sequence.chat_index is None]
+    context = ItemContext(sample, rng, chats[0], sample.me)
     done = 0
-    for scene, due in staged(scenes, messages, dice):
+    for sequence, due in schedule(sequences, messages, rng):
         while done < due:
-            clock.wake(done)
-            if dice.one_in(SPECIAL):
-                chosen = dice.pick(repeatable)
-                moment.enter(dice.pick_early(by_kind[chosen.where]))
-                beats: Sequence[Beat] = chosen.beats
+            times.advance(done)
+            if rng.one_in(SEQUENCE_CHANCE):
+                chosen = rng.pick(repeatable)
+                context.switch_to(rng.pick_biased(by_kind[chosen.chat_kind]))
+                items: Sequence[ItemTemplate] = chosen.items
             else:
-                moment.enter(dice.pick_early(talkative))
-                choice = BY_SMS if moment.room.kind == "number" else EVERYDAY
-                beats = [dice.pick(choice) for _ in range(dice.pick(BURSTS))]
-            beats = beats[: due - done]
-            yield from play(beats, moment, clock)
-            done += len(beats)
-        if scene is not None:
-            clock.wake(done)
-            candidates = by_kind[scene.where]
-            only = scene.only
-            moment.enter(dice.pick_early(candidates) if only is None else candidates[only % len(candidates)])
-            yield from play(scene.beats, moment, clock)
-            done += len(scene.beats)
+                context.switch_to(rng.pick_biased(active_chats))
+                choice = SMS_ITEMS if context.chat.kind == "number" else COMMON_ITEMS
+                items = [rng.pick(choice) for _ in range(rng.pick(BURST_SIZES))]
+            items = items[: due - done]
+            yield from item_frames(items, context, times)
+            done += len(items)
+        if sequence is not None:
+            times.advance(done)
+            candidates = by_kind[sequence.chat_kind]
+            chat_index = sequence.chat_index
+            context.switch_to(
+                rng.pick_biased(candidates) if chat_index is None else candidates[chat_index % len(candidates)]
+            )
+            yield from item_frames(sequence.items, context, times)
+            done += len(sequence.items)
 
 
-def staged(scenes: Sequence[Scene], messages: int, dice: Dice) -> Iterator[tuple[Scene | None, int]]:
+def schedule(
+    sequences: Sequence[ItemSequence], messages: int, rng: SeededRandom
+) -> Iterator[tuple[ItemSequence | None, int]]:
     """Spread scenes evenly: yield each with the number of messages before it, and at last the end.
 
     Scenes take up at most half of the messages, so a short history has only the first of them.
     """
-    chosen: list[Scene] = []
-    beats = 0
-    for scene in scenes:
-        if beats + len(scene.beats) <= messages // 2:
-            chosen.append(scene)
-            beats += len(scene.beats)
-    everyday = messages - beats
+    chosen: list[ItemSequence] = []
+    items = 0
+    for sequence in sequences:
+        if items + len(sequence.items) <= messages // 2:
+            chosen.append(sequence)
+            items += len(sequence.items)
+    everyday = messages - items
     played = 0
-    for number, scene in enumerate(dice.mix(chosen), 1):
-        yield scene, played + everyday * number // (len(chosen) + 1)
-        played += len(scene.beats)
+    for number, sequence in enumerate(rng.shuffled(chosen), 1):
+        yield sequence, played + everyday * number // (len(chosen) + 1)
+        played += len(sequence.items)
     yield None, messages
 
 
-def play(beats: Sequence[Beat], at: Moment, clock: Clock) -> Iterator[bytes]:
+def item_frames(items: Sequence[ItemTemplate], context: ItemContext, times: MessageTimes) -> Iterator[bytes]:
     """Play items one after the other in the room of the moment."""
-    for beat in beats:
-        at.author = speaker(beat.by, at)
-        at.sent, at.arrived = clock.tick()
+    for template in items:
+        context.author = choose_author(template.by, context)
+        context.sent, context.arrived = times.next_message()
         frame = Frame()
         item = frame.chatItem
-        address(item, at)
-        beat.fill(item, at)
-        if at.room.timer:
-            vanish(item, at)
+        fill_delivery(item, context)
+        template.fill(item, context)
+        if context.chat.timer:
+            fill_expiration(item, context)
         yield frame.SerializeToString()
 
 
-def speaker(by: By, at: Moment) -> SamplePerson:
+def choose_author(by: By, context: ItemContext) -> SamplePerson:
     """Choose who writes the next item in the room of the moment: mostly somebody else than the item before."""
-    me, people = at.stage.me, at.room.people
+    me, people = context.sample.me, context.chat.people
     if by == "same":
-        return at.author
-    if at.room.kind == "news" and by != "me":
-        return at.stage.news
+        return context.author
+    if context.chat.kind == "news" and by != "me":
+        return context.sample.news
     if by == "me" or not people:
         return me
-    if by == "anyone" and at.author is not me and at.dice.random() < (0.8 if len(people) == 1 else 0.35):
+    if by == "anyone" and context.author is not me and context.rng.random() < (0.8 if len(people) == 1 else 0.35):
         return me
-    person = at.dice.pick(people)
-    return at.dice.pick(people) if person is at.author else person
+    person = context.rng.pick(people)
+    return context.rng.pick(people) if person is context.author else person

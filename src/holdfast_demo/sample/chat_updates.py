@@ -1,8 +1,8 @@
 """What happens in a chat without anybody writing: identities, timers, profiles, pins."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, ChatUpdateMessage, SimpleChatUpdate
-from holdfast_demo.sample.chats import Kind
-from holdfast_demo.sample.item_context import By, Fill, Moment
+from holdfast_demo.sample.chats import ChatKind
+from holdfast_demo.sample.item_context import By, Fill, ItemContext
 from holdfast_demo.sample.people import DAY
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 # What can happen, where, and to whose doing it is put down.
-SIMPLE_UPDATES: tuple[tuple[SimpleChatUpdate.Type.ValueType, Kind, By], ...] = (
+SIMPLE_UPDATES: tuple[tuple[SimpleChatUpdate.Type.ValueType, ChatKind, By], ...] = (
     (SimpleChatUpdate.JOINED_SERVICE, "friend", "other"),
     (SimpleChatUpdate.IDENTITY_UPDATE, "group", "other"),
     (SimpleChatUpdate.IDENTITY_VERIFIED, "friend", "other"),
@@ -47,7 +47,7 @@ def update(item: ChatItem) -> ChatUpdateMessage:
 def simple(kind: SimpleChatUpdate.Type.ValueType) -> Fill:
     """Note that something of a kind happened."""
 
-    def fill(item: ChatItem, _at: Moment) -> None:
+    def fill(item: ChatItem, _context: ItemContext) -> None:
         update(item).simpleUpdate.type = kind
 
     return fill
@@ -56,7 +56,7 @@ def simple(kind: SimpleChatUpdate.Type.ValueType) -> Fill:
 def timer(days: int) -> Fill:
     """Set after how many days messages vanish; 0 keeps them."""
 
-    def fill(item: ChatItem, _at: Moment) -> None:
+    def fill(item: ChatItem, _context: ItemContext) -> None:
         change = update(item).expirationTimerChange
         change.SetInParent()
         change.expiresInMs = days * DAY
@@ -64,36 +64,36 @@ def timer(days: int) -> Fill:
     return fill
 
 
-def profile_change(item: ChatItem, at: Moment) -> None:
+def profile_change(item: ChatItem, context: ItemContext) -> None:
     """Note that somebody took another name."""
     change = update(item).profileChange
-    change.previousName = at.author.given
-    change.newName = at.author.name
+    change.previousName = context.author.given
+    change.newName = context.author.name
 
 
-def learned_number(item: ChatItem, at: Moment) -> None:
+def learned_number(item: ChatItem, context: ItemContext) -> None:
     """Note that a number got a name."""
-    update(item).learnedProfileChange.e164 = at.author.e164
+    update(item).learnedProfileChange.e164 = context.author.e164
 
 
-def learned_username(item: ChatItem, at: Moment) -> None:
+def learned_username(item: ChatItem, context: ItemContext) -> None:
     """Note that a username got a name."""
-    update(item).learnedProfileChange.username = at.author.username
+    update(item).learnedProfileChange.username = context.author.username
 
 
-def thread_merge(item: ChatItem, at: Moment) -> None:
+def thread_merge(item: ChatItem, context: ItemContext) -> None:
     """Note that two chats turned out to be with one person."""
-    update(item).threadMerge.previousE164 = at.author.e164
+    update(item).threadMerge.previousE164 = context.author.e164
 
 
-def session_switchover(item: ChatItem, at: Moment) -> None:
+def session_switchover(item: ChatItem, context: ItemContext) -> None:
     """Note that a number turned out to be the person's."""
-    update(item).sessionSwitchover.e164 = at.author.e164
+    update(item).sessionSwitchover.e164 = context.author.e164
 
 
-def pin(item: ChatItem, at: Moment) -> None:
+def pin(item: ChatItem, context: ItemContext) -> None:
     """Note that somebody pinned what was said last."""
-    said = at.room.recent[-1]
+    earlier = context.chat.recent[-1]
     change = update(item).pinMessage
-    change.targetSentTimestamp = said.sent
-    change.authorId = said.author
+    change.targetSentTimestamp = earlier.sent
+    change.authorId = earlier.author

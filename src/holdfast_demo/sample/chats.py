@@ -5,26 +5,31 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from holdfast.backup.schema.backup_pb2 import Chat, ChatItem, Quote, SendStatus
-from holdfast_demo.sample.groups import Circle
+from holdfast_demo.sample.groups import SampleGroup
 from holdfast_demo.sample.media import Library
-from holdfast_demo.sample.people import DAY, SamplePerson, Standing
-from holdfast_demo.sample.phrases import Tongue
-from holdfast_demo.sample.seeded_random import Dice
-from holdfast_demo.sample.styles import decorate
+from holdfast_demo.sample.people import DAY, ContactKind, SamplePerson
+from holdfast_demo.sample.phrases import Language
+from holdfast_demo.sample.seeded_random import SeededRandom
+from holdfast_demo.sample.styles import fill_style
 
-__all__ = ["FOUR_WEEKS", "Kind", "Room", "Said", "arrange", "chat"]
+__all__ = ["FOUR_WEEKS", "ChatKind", "QuotableMessage", "SampleChat", "chat_record", "make_chats"]
 
-Kind = Literal["friend", "group", "self", "news", "number", "stranger"]
+ChatKind = Literal["friend", "group", "self", "news", "number", "stranger"]
 
 # An invitee cannot be written to yet.
-KINDS: dict[Standing, Kind] = {"friend": "friend", "gone": "friend", "number": "number", "stranger": "stranger"}
+KINDS: dict[ContactKind, ChatKind] = {
+    "friend": "friend",
+    "gone": "friend",
+    "number": "number",
+    "stranger": "stranger",
+}
 
 FOUR_WEEKS = 28 * DAY
 FOREVER = (1 << 63) - 1
 REMEMBERED = 12
 
 
-class Said(NamedTuple):
+class QuotableMessage(NamedTuple):
     """What a later message needs to quote an earlier one."""
 
     sent: int
@@ -36,7 +41,7 @@ class Said(NamedTuple):
 
 
 @dataclass(slots=True)
-class Room:
+class SampleChat:
     """One conversation.
 
     `people` are those besides the account's owner, `deliveries` the usual outcomes of a message sent here, ready
@@ -45,53 +50,59 @@ class Room:
 
     id: int
     recipient: int
-    kind: Kind
+    kind: ChatKind
     title: str
     people: tuple[SamplePerson, ...]
-    tongues: tuple[Tongue, ...]
-    place: int
+    languages: tuple[Language, ...]
+    index: int
     timer: int = 0
     deliveries: tuple[ChatItem.OutgoingMessageDetails, ...] = ()
-    recent: deque[Said] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    recent: deque[QuotableMessage] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
 
-def arrange(me: SamplePerson, news: SamplePerson, people: list[SamplePerson], circles: list[Circle]) -> list[Room]:
+def make_chats(
+    me: SamplePerson, news: SamplePerson, people: list[SamplePerson], groups: list[SampleGroup]
+) -> list[SampleChat]:
     """Set up a room for each group and for each person one can write to, the liveliest first."""
-    rooms: list[Room] = []
+    chats: list[SampleChat] = []
 
     def add(
-        kind: Kind, recipient: int, title: str, members: tuple[SamplePerson, ...], tongues: tuple[Tongue, ...]
+        kind: ChatKind,
+        recipient: int,
+        title: str,
+        members: tuple[SamplePerson, ...],
+        languages: tuple[Language, ...],
     ) -> None:
-        place = len(rooms)
-        timer = FOUR_WEEKS if place % 6 == 1 else 0
-        rooms.append(Room(place + 1, recipient, kind, title, members, tongues, place, timer))
+        index = len(chats)
+        timer = FOUR_WEEKS if index % 6 == 1 else 0
+        chats.append(SampleChat(index + 1, recipient, kind, title, members, languages, index, timer))
 
-    groups = iter(circles)
-    for place, person in enumerate(people):
-        circle = next(groups, None) if place % 2 == 0 else None
-        if circle is not None:
-            add("group", circle.id, circle.title, circle.members, circle.club.tongues)
-        kind = KINDS.get(person.standing)
+    remaining = iter(groups)
+    for index, person in enumerate(people):
+        group = next(remaining, None) if index % 2 == 0 else None
+        if group is not None:
+            add("group", group.id, group.title, group.members, group.template.languages)
+        kind = KINDS.get(person.kind)
         if kind is not None:
-            add(kind, person.id, person.name, (person,), (person.tongue,))
+            add(kind, person.id, person.name, (person,), (person.language,))
     add("self", me.id, "Notes", (), ("en", "de"))
     add("news", news.id, news.name, (), ("en",))
-    for room in rooms:
-        room.deliveries = deliveries(room, me)
-    return rooms
+    for chat in chats:
+        chat.deliveries = deliveries(chat, me)
+    return chats
 
 
-def deliveries(room: Room, me: SamplePerson) -> tuple[ChatItem.OutgoingMessageDetails, ...]:
+def deliveries(chat: SampleChat, me: SamplePerson) -> tuple[ChatItem.OutgoingMessageDetails, ...]:
     """Prepare the usual outcomes of a message sent in a room: most are read, some only delivered or sent."""
     read = SendStatus(read=SendStatus.Read(sealedSender=True))
     viewed = SendStatus(viewed=SendStatus.Viewed(sealedSender=True))
     delivered = SendStatus(delivered=SendStatus.Delivered(sealedSender=True))
-    sent = SendStatus(sent=SendStatus.Sent(sealedSender=room.kind != "number"))
+    sent = SendStatus(sent=SendStatus.Sent(sealedSender=chat.kind != "number"))
     usual = ((read,), (read, read, delivered), (read, viewed), (delivered,), (sent, delivered, read))
     prepared = []
-    for outcome in ((sent,),) if room.kind == "number" else usual:
+    for outcome in ((sent,),) if chat.kind == "number" else usual:
         details = ChatItem.OutgoingMessageDetails()
-        for number, person in enumerate(room.people or (me,)):
+        for number, person in enumerate(chat.people or (me,)):
             status = details.sendStatus.add()
             status.CopyFrom(outcome[number % len(outcome)])
             status.recipientId = person.id
@@ -99,21 +110,21 @@ def deliveries(room: Room, me: SamplePerson) -> tuple[ChatItem.OutgoingMessageDe
     return tuple(prepared)
 
 
-def chat(room: Room, library: Library, dice: Dice, now: int) -> Chat:
+def chat_record(chat: SampleChat, library: Library, rng: SeededRandom, now: int) -> Chat:
     """Write the chat record of a room."""
-    place = room.place
-    record = Chat(id=room.id, recipientId=room.recipient)
-    record.archived = place % 9 == 8 or room.kind == "stranger"
-    if place < 4:
-        record.pinnedOrder = place + 1
-    if room.timer:
-        record.expirationTimerMs = room.timer
+    index = chat.index
+    record = Chat(id=chat.id, recipientId=chat.recipient)
+    record.archived = index % 9 == 8 or chat.kind == "stranger"
+    if index < 4:
+        record.pinnedOrder = index + 1
+    if chat.timer:
+        record.expirationTimerMs = chat.timer
         record.expireTimerVersion = 2
-    if place % 8 == 5:
-        record.muteUntilMs = FOREVER if place % 16 == 5 else now + 30 * DAY
+    if index % 8 == 5:
+        record.muteUntilMs = FOREVER if index % 16 == 5 else now + 30 * DAY
         record.dontNotifyForMentionsIfMuted = True
-    record.markedUnread = place % 10 == 6
+    record.markedUnread = index % 10 == 6
     # Every fourth chat looks like the account's default.
-    if place % 4 != 3:
-        decorate(record.style, place - place // 4, library, dice, now)
+    if index % 4 != 3:
+        fill_style(record.style, index - index // 4, library, rng, now)
     return record

@@ -1,14 +1,14 @@
 """How a message arrives: the details of messages sent and received."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, SendStatus
-from holdfast_demo.sample.item_context import Moment
+from holdfast_demo.sample.item_context import ItemContext
 from holdfast_demo.sample.people import DAY
 from holdfast_demo.sample.text_messages import plain
 
-__all__ = ["address", "delivered_in_every_way", "refused", "still_going_out", "vanish"]
+__all__ = ["failed", "fill_delivery", "fill_expiration", "pending", "with_all_send_statuses"]
 
 # Every state a sent message can be in, for one person each.
-OUTCOMES = (
+STATUSES_OF_RECIPIENTS = (
     SendStatus(pending=SendStatus.Pending()),
     SendStatus(sent=SendStatus.Sent(sealedSender=True)),
     SendStatus(delivered=SendStatus.Delivered(sealedSender=True)),
@@ -20,57 +20,57 @@ OUTCOMES = (
 )
 
 
-def address(item: ChatItem, at: Moment) -> None:
+def fill_delivery(item: ChatItem, context: ItemContext) -> None:
     """Say where an item belongs, who wrote it, and how it arrived."""
-    room = at.room
-    item.chatId = room.id
-    item.authorId = at.author.id
-    item.dateSent = at.sent
-    if room.kind == "number":
+    chat = context.chat
+    item.chatId = chat.id
+    item.authorId = context.author.id
+    item.dateSent = context.sent
+    if chat.kind == "number":
         item.sms = True
-    if at.author.id == at.stage.me.id:
+    if context.author.id == context.sample.me.id:
         outgoing = item.outgoing
-        outgoing.CopyFrom(at.dice.pick_early(room.deliveries))
-        outgoing.dateReceived = at.arrived
+        outgoing.CopyFrom(context.rng.pick_biased(chat.deliveries))
+        outgoing.dateReceived = context.arrived
         for status in outgoing.sendStatus:
-            status.timestamp = at.arrived
+            status.timestamp = context.arrived
     else:
         incoming = item.incoming
-        incoming.dateReceived = at.arrived
-        incoming.dateServerSent = at.sent + 1
+        incoming.dateReceived = context.arrived
+        incoming.dateServerSent = context.sent + 1
         # In some rooms the last two days have not been read.
-        incoming.read = room.place % 3 != 2 or at.arrived < at.stage.backup_time - 2 * DAY
-        incoming.sealedSender = room.kind != "number"
+        incoming.read = chat.index % 3 != 2 or context.arrived < context.sample.backup_time - 2 * DAY
+        incoming.sealedSender = chat.kind != "number"
 
 
-def vanish(item: ChatItem, at: Moment) -> None:
+def fill_expiration(item: ChatItem, context: ItemContext) -> None:
     """Put a room's timer on a message, if it is so recent that it is still there when the backup is a day old."""
-    timer = at.room.timer
-    if at.arrived + timer < at.stage.backup_time + 2 * DAY or item.HasField("directionless"):
+    timer = context.chat.timer
+    if context.arrived + timer < context.sample.backup_time + 2 * DAY or item.HasField("directionless"):
         return
     item.expiresInMs = timer
     if item.outgoing.sendStatus or item.incoming.read:
-        item.expireStartDate = at.arrived
+        item.expireStartDate = context.arrived
 
 
-def delivered_in_every_way(item: ChatItem, at: Moment) -> None:
+def with_all_send_statuses(item: ChatItem, context: ItemContext) -> None:
     """Say something that reached each person of the group differently."""
-    plain(item, at)
+    plain(item, context)
     for number, status in enumerate(item.outgoing.sendStatus):
         person = status.recipientId
-        status.CopyFrom(OUTCOMES[number % len(OUTCOMES)])
-        status.recipientId, status.timestamp = person, at.arrived
+        status.CopyFrom(STATUSES_OF_RECIPIENTS[number % len(STATUSES_OF_RECIPIENTS)])
+        status.recipientId, status.timestamp = person, context.arrived
 
 
-def still_going_out(item: ChatItem, at: Moment) -> None:
+def pending(item: ChatItem, context: ItemContext) -> None:
     """Say something that has not left the device."""
-    plain(item, at)
+    plain(item, context)
     for status in item.outgoing.sendStatus:
         status.pending.SetInParent()
 
 
-def refused(item: ChatItem, at: Moment) -> None:
+def failed(item: ChatItem, context: ItemContext) -> None:
     """Say something that could not be sent."""
-    plain(item, at)
+    plain(item, context)
     for status in item.outgoing.sendStatus:
         status.failed.reason = SendStatus.Failed.NETWORK

@@ -4,253 +4,278 @@ from collections.abc import Callable
 
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.schema.backup_pb2 import ChatItem
-from holdfast_demo.sample.item_context import By, Fill, Moment
+from holdfast_demo.sample.item_context import By, Fill, ItemContext
 from holdfast_demo.sample.people import DAY, SamplePerson
 
-__all__ = ["GROUP_UPDATES", "LATER_GROUP_UPDATES", "change"]
+__all__ = ["GROUP_UPDATES", "LATER_GROUP_UPDATES", "group_change"]
 
 Update = pb.GroupChangeChatUpdate.Update
-Change = Callable[[Moment], Update]
+MakeUpdate = Callable[[ItemContext], Update]
 
 
-def outsider(at: Moment) -> SamplePerson:
+def outsider(context: ItemContext) -> SamplePerson:
     """Somebody who is not in the group."""
-    return at.dice.pick(at.stage.outsiders)
+    return context.rng.pick(context.sample.outsiders)
 
 
-def invitee(at: Moment) -> SamplePerson:
+def invitee(context: ItemContext) -> SamplePerson:
     """Somebody who was invited by phone number."""
-    return at.dice.pick(at.stage.invitees)
+    return context.rng.pick(context.sample.invitees)
 
 
-def change(*changes: Change) -> Fill:
+def group_change(*make_updates: MakeUpdate) -> Fill:
     """Note changes that were made at once."""
 
-    def fill(item: ChatItem, at: Moment) -> None:
+    def fill(item: ChatItem, context: ItemContext) -> None:
         item.directionless.SetInParent()
-        item.updateMessage.groupChange.updates.extend(made(at) for made in changes)
+        item.updateMessage.groupChange.updates.extend(made(context) for made in make_updates)
 
     return fill
 
 
-def revoked(at: Moment) -> Update:
+def invitations_revoked(context: ItemContext) -> Update:
     """Take back the invitations of a person, of a phone number, and of somebody unknown."""
-    inviter = at.other().aci
-    body = pb.GroupInvitationRevokedUpdate(updaterAci=at.author.aci)
-    body.invitees.add(inviterAci=inviter, inviteeAci=outsider(at).aci)
-    body.invitees.add(inviterAci=inviter, inviteePni=invitee(at).pni)
+    inviter = context.other_participant().aci
+    body = pb.GroupInvitationRevokedUpdate(updaterAci=context.author.aci)
+    body.invitees.add(inviterAci=inviter, inviteeAci=outsider(context).aci)
+    body.invitees.add(inviterAci=inviter, inviteePni=invitee(context).pni)
     body.invitees.add()
     return Update(groupInvitationRevokedUpdate=body)
 
 
 # Every update of the specification in the order of its field number, and who makes it.
-GROUP_UPDATES: tuple[tuple[By, Change], ...] = (
-    ("other", lambda at: Update(genericGroupUpdate=pb.GenericGroupUpdate(updaterAci=at.author.aci))),
-    ("other", lambda at: Update(groupCreationUpdate=pb.GroupCreationUpdate(updaterAci=at.author.aci))),
+GROUP_UPDATES: tuple[tuple[By, MakeUpdate], ...] = (
+    ("other", lambda context: Update(genericGroupUpdate=pb.GenericGroupUpdate(updaterAci=context.author.aci))),
+    ("other", lambda context: Update(groupCreationUpdate=pb.GroupCreationUpdate(updaterAci=context.author.aci))),
     (
         "anyone",
-        lambda at: Update(
-            groupNameUpdate=pb.GroupNameUpdate(updaterAci=at.author.aci, newGroupName=at.room.title)
+        lambda context: Update(
+            groupNameUpdate=pb.GroupNameUpdate(updaterAci=context.author.aci, newGroupName=context.chat.title)
         ),
     ),
     (
         "anyone",
-        lambda at: Update(groupAvatarUpdate=pb.GroupAvatarUpdate(updaterAci=at.author.aci, wasRemoved=True)),
+        lambda context: Update(
+            groupAvatarUpdate=pb.GroupAvatarUpdate(updaterAci=context.author.aci, wasRemoved=True)
+        ),
     ),
     (
         "anyone",
-        lambda at: Update(
-            groupDescriptionUpdate=pb.GroupDescriptionUpdate(updaterAci=at.author.aci, newDescription=at.say())
+        lambda context: Update(
+            groupDescriptionUpdate=pb.GroupDescriptionUpdate(
+                updaterAci=context.author.aci, newDescription=context.next_text()
+            )
         ),
     ),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupMembershipAccessLevelChangeUpdate=pb.GroupMembershipAccessLevelChangeUpdate(
-                updaterAci=at.author.aci, accessLevel=pb.GroupV2AccessLevel.ADMINISTRATOR
+                updaterAci=context.author.aci, accessLevel=pb.GroupV2AccessLevel.ADMINISTRATOR
             )
         ),
     ),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupAttributesAccessLevelChangeUpdate=pb.GroupAttributesAccessLevelChangeUpdate(
-                updaterAci=at.author.aci, accessLevel=pb.GroupV2AccessLevel.MEMBER
+                updaterAci=context.author.aci, accessLevel=pb.GroupV2AccessLevel.MEMBER
             )
         ),
     ),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupAnnouncementOnlyChangeUpdate=pb.GroupAnnouncementOnlyChangeUpdate(
-                updaterAci=at.author.aci, isAnnouncementOnly=True
+                updaterAci=context.author.aci, isAnnouncementOnly=True
             )
         ),
     ),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupAdminStatusUpdate=pb.GroupAdminStatusUpdate(
-                updaterAci=at.author.aci, memberAci=at.other().aci, wasAdminStatusGranted=True
+                updaterAci=context.author.aci,
+                memberAci=context.other_participant().aci,
+                wasAdminStatusGranted=True,
             )
         ),
     ),
-    ("other", lambda at: Update(groupMemberLeftUpdate=pb.GroupMemberLeftUpdate(aci=at.author.aci))),
+    ("other", lambda context: Update(groupMemberLeftUpdate=pb.GroupMemberLeftUpdate(aci=context.author.aci))),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupMemberRemovedUpdate=pb.GroupMemberRemovedUpdate(
-                removerAci=at.author.aci, removedAci=at.other().aci
+                removerAci=context.author.aci, removedAci=context.other_participant().aci
             )
         ),
     ),
-    ("other", lambda at: Update(selfInvitedToGroupUpdate=pb.SelfInvitedToGroupUpdate(inviterAci=at.author.aci))),
+    (
+        "other",
+        lambda context: Update(
+            selfInvitedToGroupUpdate=pb.SelfInvitedToGroupUpdate(inviterAci=context.author.aci)
+        ),
+    ),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             selfInvitedOtherUserToGroupUpdate=pb.SelfInvitedOtherUserToGroupUpdate(
-                inviteeServiceId=b"\x01" + invitee(at).pni
+                inviteeServiceId=b"\x01" + invitee(context).pni
             )
         ),
     ),
     (
         "anyone",
-        lambda at: Update(
+        lambda context: Update(
             groupUnknownInviteeUpdate=pb.GroupUnknownInviteeUpdate(
-                inviterAci=at.author.aci, inviteeCount=at.dice.between(1, 4)
+                inviterAci=context.author.aci, inviteeCount=context.rng.between(1, 4)
             )
         ),
     ),
     (
         "other",
-        lambda at: Update(
+        lambda context: Update(
             groupInvitationAcceptedUpdate=pb.GroupInvitationAcceptedUpdate(
-                inviterAci=at.stage.me.aci, newMemberAci=at.author.aci
+                inviterAci=context.sample.me.aci, newMemberAci=context.author.aci
             )
         ),
     ),
     (
         "other",
-        lambda at: Update(
+        lambda context: Update(
             groupInvitationDeclinedUpdate=pb.GroupInvitationDeclinedUpdate(
-                inviterAci=at.author.aci, inviteeAci=outsider(at).aci
+                inviterAci=context.author.aci, inviteeAci=outsider(context).aci
             )
         ),
     ),
-    ("other", lambda at: Update(groupMemberJoinedUpdate=pb.GroupMemberJoinedUpdate(newMemberAci=at.author.aci))),
+    (
+        "other",
+        lambda context: Update(
+            groupMemberJoinedUpdate=pb.GroupMemberJoinedUpdate(newMemberAci=context.author.aci)
+        ),
+    ),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupMemberAddedUpdate=pb.GroupMemberAddedUpdate(
-                updaterAci=at.author.aci,
-                newMemberAci=at.other().aci,
+                updaterAci=context.author.aci,
+                newMemberAci=context.other_participant().aci,
                 hadOpenInvitation=True,
-                inviterAci=at.author.aci,
+                inviterAci=context.author.aci,
             )
         ),
     ),
     (
         "other",
-        lambda at: Update(
-            groupSelfInvitationRevokedUpdate=pb.GroupSelfInvitationRevokedUpdate(revokerAci=at.author.aci)
+        lambda context: Update(
+            groupSelfInvitationRevokedUpdate=pb.GroupSelfInvitationRevokedUpdate(revokerAci=context.author.aci)
         ),
     ),
-    ("anyone", revoked),
+    ("anyone", invitations_revoked),
     (
         "anyone",
-        lambda at: Update(groupJoinRequestUpdate=pb.GroupJoinRequestUpdate(requestorAci=outsider(at).aci)),
+        lambda context: Update(
+            groupJoinRequestUpdate=pb.GroupJoinRequestUpdate(requestorAci=outsider(context).aci)
+        ),
     ),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupJoinRequestApprovalUpdate=pb.GroupJoinRequestApprovalUpdate(
-                requestorAci=at.other().aci, updaterAci=at.author.aci, wasApproved=True
+                requestorAci=context.other_participant().aci, updaterAci=context.author.aci, wasApproved=True
             )
         ),
     ),
     (
         "anyone",
-        lambda at: Update(
-            groupJoinRequestCanceledUpdate=pb.GroupJoinRequestCanceledUpdate(requestorAci=outsider(at).aci)
+        lambda context: Update(
+            groupJoinRequestCanceledUpdate=pb.GroupJoinRequestCanceledUpdate(requestorAci=outsider(context).aci)
         ),
     ),
-    ("me", lambda at: Update(groupInviteLinkResetUpdate=pb.GroupInviteLinkResetUpdate(updaterAci=at.author.aci))),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
+            groupInviteLinkResetUpdate=pb.GroupInviteLinkResetUpdate(updaterAci=context.author.aci)
+        ),
+    ),
+    (
+        "me",
+        lambda context: Update(
             groupInviteLinkEnabledUpdate=pb.GroupInviteLinkEnabledUpdate(
-                updaterAci=at.author.aci, linkRequiresAdminApproval=True
+                updaterAci=context.author.aci, linkRequiresAdminApproval=True
             )
         ),
     ),
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupInviteLinkAdminApprovalUpdate=pb.GroupInviteLinkAdminApprovalUpdate(
-                updaterAci=at.author.aci, linkRequiresAdminApproval=True
+                updaterAci=context.author.aci, linkRequiresAdminApproval=True
             )
         ),
     ),
     (
         "me",
-        lambda at: Update(
-            groupInviteLinkDisabledUpdate=pb.GroupInviteLinkDisabledUpdate(updaterAci=at.author.aci)
+        lambda context: Update(
+            groupInviteLinkDisabledUpdate=pb.GroupInviteLinkDisabledUpdate(updaterAci=context.author.aci)
         ),
     ),
     (
         "other",
-        lambda at: Update(
-            groupMemberJoinedByLinkUpdate=pb.GroupMemberJoinedByLinkUpdate(newMemberAci=at.author.aci)
+        lambda context: Update(
+            groupMemberJoinedByLinkUpdate=pb.GroupMemberJoinedByLinkUpdate(newMemberAci=context.author.aci)
         ),
     ),
     ("anyone", lambda _: Update(groupV2MigrationUpdate=pb.GroupV2MigrationUpdate())),
     ("other", lambda _: Update(groupV2MigrationSelfInvitedUpdate=pb.GroupV2MigrationSelfInvitedUpdate())),
     (
         "anyone",
-        lambda at: Update(
+        lambda context: Update(
             groupV2MigrationInvitedMembersUpdate=pb.GroupV2MigrationInvitedMembersUpdate(
-                invitedMembersCount=at.dice.between(1, 5)
+                invitedMembersCount=context.rng.between(1, 5)
             )
         ),
     ),
     (
         "anyone",
-        lambda at: Update(
+        lambda context: Update(
             groupV2MigrationDroppedMembersUpdate=pb.GroupV2MigrationDroppedMembersUpdate(
-                droppedMembersCount=at.dice.between(1, 5)
+                droppedMembersCount=context.rng.between(1, 5)
             )
         ),
     ),
     (
         "anyone",
-        lambda at: Update(
+        lambda context: Update(
             groupSequenceOfRequestsAndCancelsUpdate=pb.GroupSequenceOfRequestsAndCancelsUpdate(
-                requestorAci=outsider(at).aci, count=at.dice.between(2, 9)
+                requestorAci=outsider(context).aci, count=context.rng.between(2, 9)
             )
         ),
     ),
     (
         "anyone",
-        lambda at: Update(
+        lambda context: Update(
             groupExpirationTimerUpdate=pb.GroupExpirationTimerUpdate(
-                expiresInMs=at.dice.pick((1, 7, 28)) * DAY, updaterAci=at.author.aci
+                expiresInMs=context.rng.pick((1, 7, 28)) * DAY, updaterAci=context.author.aci
             )
         ),
     ),
 )
 
 # The updates that came after the specification.
-LATER_GROUP_UPDATES: tuple[tuple[By, Change], ...] = (
+LATER_GROUP_UPDATES: tuple[tuple[By, MakeUpdate], ...] = (
     (
         "me",
-        lambda at: Update(
+        lambda context: Update(
             groupMemberLabelAccessLevelChangeUpdate=pb.GroupMemberLabelAccessLevelChangeUpdate(
-                updaterAci=at.author.aci, accessLevel=pb.GroupV2AccessLevel.MEMBER
+                updaterAci=context.author.aci, accessLevel=pb.GroupV2AccessLevel.MEMBER
             )
         ),
     ),
     (
         "other",
-        lambda at: Update(groupTerminateChangeUpdate=pb.GroupTerminateChangeUpdate(updaterAci=at.author.aci)),
+        lambda context: Update(
+            groupTerminateChangeUpdate=pb.GroupTerminateChangeUpdate(updaterAci=context.author.aci)
+        ),
     ),
 )

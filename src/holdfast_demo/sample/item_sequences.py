@@ -10,135 +10,177 @@ from holdfast_demo.sample import (
     text_messages,
 )
 from holdfast_demo.sample.attachments import LOCATIONS
-from holdfast_demo.sample.delivery import delivered_in_every_way, refused, still_going_out
+from holdfast_demo.sample.delivery import failed, pending, with_all_send_statuses
 from holdfast_demo.sample.groups import ENDED
-from holdfast_demo.sample.item_context import Beat, Edition, Scene
+from holdfast_demo.sample.item_context import Edition, ItemSequence, ItemTemplate
 
-__all__ = ["BY_SMS", "EVERYDAY", "programme"]
+__all__ = ["COMMON_ITEMS", "SMS_ITEMS", "item_sequences"]
 
 # What people mostly do; how often a thing stands here is how common it is.
-EVERYDAY: tuple[Beat, ...] = (
-    *(Beat(text_messages.plain),) * 158,
-    *(Beat(text_messages.reply),) * 16,
-    *(Beat(attachment_messages.photo),) * 8,
-    *(Beat(attachment_messages.sticker),) * 4,
-    *(Beat(text_messages.styled),) * 2,
-    *(Beat(text_messages.addressed),) * 2,
-    *(Beat(text_messages.edited),) * 2,
-    *(Beat(attachment_messages.voice),) * 2,
-    Beat(text_messages.link),
-    Beat(text_messages.curiosity),
-    Beat(text_messages.letter),
-    Beat(attachment_messages.album),
-    Beat(attachment_messages.animation),
-    Beat(attachment_messages.document),
+COMMON_ITEMS: tuple[ItemTemplate, ...] = (
+    *(ItemTemplate(text_messages.plain),) * 158,
+    *(ItemTemplate(text_messages.reply),) * 16,
+    *(ItemTemplate(attachment_messages.photo),) * 8,
+    *(ItemTemplate(attachment_messages.sticker),) * 4,
+    *(ItemTemplate(text_messages.styled),) * 2,
+    *(ItemTemplate(text_messages.with_mention),) * 2,
+    *(ItemTemplate(text_messages.edited),) * 2,
+    *(ItemTemplate(attachment_messages.voice),) * 2,
+    ItemTemplate(text_messages.with_link_preview),
+    ItemTemplate(text_messages.unusual),
+    ItemTemplate(text_messages.long_text),
+    ItemTemplate(attachment_messages.album),
+    ItemTemplate(attachment_messages.animation),
+    ItemTemplate(attachment_messages.document),
 )
 
 # A phone number alone can be sent words and nothing else.
-BY_SMS: tuple[Beat, ...] = (Beat(text_messages.plain),)
+SMS_ITEMS: tuple[ItemTemplate, ...] = (ItemTemplate(text_messages.plain),)
 
-MESSAGES: tuple[Scene, ...] = (
-    Scene("group", (Beat(text_messages.praised), Beat(text_messages.reply_last), Beat(text_messages.addressed))),
-    Scene(
-        "friend",
-        (Beat(attachment_messages.photo), Beat(text_messages.reply_last), Beat(attachment_messages.voice)),
-    ),
-    Scene(
+MESSAGE_SEQUENCES: tuple[ItemSequence, ...] = (
+    ItemSequence(
         "group",
         (
-            Beat(attachment_messages.album),
-            Beat(text_messages.link),
-            Beat(text_messages.curiosity),
-            Beat(text_messages.letter),
+            ItemTemplate(text_messages.with_many_reactions),
+            ItemTemplate(text_messages.reply_last),
+            ItemTemplate(text_messages.with_mention),
         ),
     ),
-    Scene("group", (Beat(text_messages.styled_in_every_way), Beat(polls.poll(multiple=True)))),
-    Scene("friend", (Beat(text_messages.edited, "me"), Beat(text_messages.edited, "other"))),
-    Scene(
+    ItemSequence(
+        "friend",
+        (
+            ItemTemplate(attachment_messages.photo),
+            ItemTemplate(text_messages.reply_last),
+            ItemTemplate(attachment_messages.voice),
+        ),
+    ),
+    ItemSequence(
         "group",
         (
-            Beat(attachment_messages.liked_sticker),
-            Beat(attachment_messages.animation),
-            Beat(attachment_messages.borderless),
+            ItemTemplate(attachment_messages.album),
+            ItemTemplate(text_messages.with_link_preview),
+            ItemTemplate(text_messages.unusual),
+            ItemTemplate(text_messages.long_text),
         ),
     ),
-    Scene("group", (Beat(polls.poll()), Beat(text_messages.reply_last), Beat(text_messages.plain))),
-    Scene("group", (Beat(polls.poll(multiple=True, ended=True)), Beat(polls.end_poll, "same"))),
-    Scene(
+    ItemSequence("group", (ItemTemplate(text_messages.with_all_styles), ItemTemplate(polls.poll(multiple=True)))),
+    ItemSequence(
+        "friend", (ItemTemplate(text_messages.edited, "me"), ItemTemplate(text_messages.edited, "other"))
+    ),
+    ItemSequence(
+        "group",
+        (
+            ItemTemplate(attachment_messages.sticker_with_reactions),
+            ItemTemplate(attachment_messages.animation),
+            ItemTemplate(attachment_messages.borderless),
+        ),
+    ),
+    ItemSequence(
+        "group",
+        (ItemTemplate(polls.poll()), ItemTemplate(text_messages.reply_last), ItemTemplate(text_messages.plain)),
+    ),
+    ItemSequence(
+        "group", (ItemTemplate(polls.poll(multiple=True, ended=True)), ItemTemplate(polls.end_poll, "same"))
+    ),
+    ItemSequence(
         "friend",
         (
-            Beat(attachment_messages.view_once, "other"),
-            Beat(text_messages.reply_last),
-            Beat(attachment_messages.viewed_once),
+            ItemTemplate(attachment_messages.view_once, "other"),
+            ItemTemplate(text_messages.reply_last),
+            ItemTemplate(attachment_messages.viewed_once),
         ),
     ),
-    Scene(
+    ItemSequence(
         "friend",
         (
-            Beat(attachment_messages.card),
-            Beat(attachment_messages.document),
-            Beat(attachment_messages.clip, "other"),
+            ItemTemplate(attachment_messages.contact_card),
+            ItemTemplate(attachment_messages.document),
+            ItemTemplate(attachment_messages.undownloaded_video, "other"),
         ),
     ),
-    Scene(
+    ItemSequence(
         "friend",
         (
-            Beat(attachment_messages.story_text),
-            Beat(attachment_messages.story_emoji),
-            Beat(attachment_messages.story_letter),
+            ItemTemplate(attachment_messages.story_reply),
+            ItemTemplate(attachment_messages.story_emoji_reply),
+            ItemTemplate(attachment_messages.long_story_reply),
         ),
     ),
-    Scene("friend", (Beat(attachment_messages.gift, "other"), Beat(text_messages.reply_last, "me"))),
-    Scene("friend", (Beat(text_messages.expiring, "other"), Beat(text_messages.expiring, "me"))),
-    Scene("friend", (Beat(text_messages.unread_expiring, "other"),)),
-    Scene("group", (Beat(text_messages.deleted), Beat(text_messages.forgotten_quote))),
-    Scene("friend", (Beat(still_going_out, "me"), Beat(refused, "me"))),
-    Scene("group", (Beat(delivered_in_every_way, "me"),), only=0),
-    Scene("number", (Beat(text_messages.plain, "other"), Beat(text_messages.plain, "me"))),
-    Scene("self", (Beat(text_messages.plain), Beat(text_messages.link), Beat(attachment_messages.photo))),
-    Scene("news", (Beat(text_messages.announcement, "other"),)),
-    Scene("stranger", (Beat(text_messages.curiosity, "other"),), only=0),
-    *(Scene("friend", (Beat(attachment_messages.kept(where)),)) for where in LOCATIONS),
-    *(Scene("friend", (Beat(payments.payment(status), "me"),)) for status in payments.STATUSES),
-    *(Scene("friend", (Beat(payments.payment(status), "other"),)) for status in payments.STATUSES),
-    *(Scene("friend", (Beat(payments.failed_payment(reason), "me"),)) for reason in payments.FAILURES),
-    Scene("friend", (Beat(payments.bare_payment, "other"),)),
+    ItemSequence(
+        "friend",
+        (ItemTemplate(attachment_messages.gift_badge, "other"), ItemTemplate(text_messages.reply_last, "me")),
+    ),
+    ItemSequence(
+        "friend", (ItemTemplate(text_messages.expiring, "other"), ItemTemplate(text_messages.expiring, "me"))
+    ),
+    ItemSequence("friend", (ItemTemplate(text_messages.unread_expiring, "other"),)),
+    ItemSequence("group", (ItemTemplate(text_messages.deleted), ItemTemplate(text_messages.quote_of_missing))),
+    ItemSequence("friend", (ItemTemplate(pending, "me"), ItemTemplate(failed, "me"))),
+    ItemSequence("group", (ItemTemplate(with_all_send_statuses, "me"),), chat_index=0),
+    ItemSequence("number", (ItemTemplate(text_messages.plain, "other"), ItemTemplate(text_messages.plain, "me"))),
+    ItemSequence(
+        "self",
+        (
+            ItemTemplate(text_messages.plain),
+            ItemTemplate(text_messages.with_link_preview),
+            ItemTemplate(attachment_messages.photo),
+        ),
+    ),
+    ItemSequence("news", (ItemTemplate(text_messages.release_note, "other"),)),
+    ItemSequence("stranger", (ItemTemplate(text_messages.unusual, "other"),), chat_index=0),
+    *(ItemSequence("friend", (ItemTemplate(attachment_messages.photo_at(chat_kind)),)) for chat_kind in LOCATIONS),
+    *(ItemSequence("friend", (ItemTemplate(payments.payment(status), "me"),)) for status in payments.STATUSES),
+    *(ItemSequence("friend", (ItemTemplate(payments.payment(status), "other"),)) for status in payments.STATUSES),
+    *(
+        ItemSequence("friend", (ItemTemplate(payments.failed_payment(reason), "me"),))
+        for reason in payments.FAILURES
+    ),
+    ItemSequence("friend", (ItemTemplate(payments.bare_payment, "other"),)),
 )
 
-UPDATES: tuple[Scene, ...] = (
-    *(Scene(where, (Beat(chat_updates.simple(kind), by),)) for kind, where, by in chat_updates.SIMPLE_UPDATES),
-    Scene("friend", (Beat(chat_updates.timer(28)), Beat(chat_updates.timer(0)))),
-    Scene("group", (Beat(chat_updates.profile_change, "other"),)),
-    Scene("friend", (Beat(chat_updates.learned_number, "other"),)),
-    Scene("friend", (Beat(chat_updates.learned_username, "other"),)),
-    Scene("friend", (Beat(chat_updates.thread_merge, "other"),), only=1),
-    Scene("friend", (Beat(chat_updates.session_switchover, "other"),), only=2),
+UPDATE_SEQUENCES: tuple[ItemSequence, ...] = (
     *(
-        Scene("friend", (Beat(calls.call(kind, state)),))
+        ItemSequence(chat_kind, (ItemTemplate(chat_updates.simple(kind), by),))
+        for kind, chat_kind, by in chat_updates.SIMPLE_UPDATES
+    ),
+    ItemSequence("friend", (ItemTemplate(chat_updates.timer(28)), ItemTemplate(chat_updates.timer(0)))),
+    ItemSequence("group", (ItemTemplate(chat_updates.profile_change, "other"),)),
+    ItemSequence("friend", (ItemTemplate(chat_updates.learned_number, "other"),)),
+    ItemSequence("friend", (ItemTemplate(chat_updates.learned_username, "other"),)),
+    ItemSequence("friend", (ItemTemplate(chat_updates.thread_merge, "other"),), chat_index=1),
+    ItemSequence("friend", (ItemTemplate(chat_updates.session_switchover, "other"),), chat_index=2),
+    *(
+        ItemSequence("friend", (ItemTemplate(calls.call(kind, state)),))
         for kind in calls.CALL_TYPES
         for state in calls.CALL_STATES
     ),
-    *(Scene("group", (Beat(calls.group_call(state)),)) for state in calls.GROUP_CALL_STATES),
+    *(ItemSequence("group", (ItemTemplate(calls.group_call(state)),)) for state in calls.GROUP_CALL_STATES),
 )
 
-GROUP_CHANGES: tuple[Scene, ...] = (
-    *(Scene("group", (Beat(group_updates.change(made), by),)) for by, made in group_updates.GROUP_UPDATES),
-    Scene("group", (Beat(group_updates.change(*(made for _, made in group_updates.GROUP_UPDATES[2:5])), "me"),)),
+GROUP_UPDATE_SEQUENCES: tuple[ItemSequence, ...] = (
+    *(
+        ItemSequence("group", (ItemTemplate(group_updates.group_change(made), by),))
+        for by, made in group_updates.GROUP_UPDATES
+    ),
+    ItemSequence(
+        "group",
+        (ItemTemplate(group_updates.group_change(*(made for _, made in group_updates.GROUP_UPDATES[2:5])), "me"),),
+    ),
 )
 
-LATER: tuple[Scene, ...] = (
-    Scene("group", (Beat(text_messages.admin_deleted, "other"),)),
-    Scene("group", (Beat(text_messages.pinned), Beat(chat_updates.pin, "me"))),
-    Scene("friend", (Beat(text_messages.pinned_for_good), Beat(chat_updates.pin, "other"))),
+LATER_SEQUENCES: tuple[ItemSequence, ...] = (
+    ItemSequence("group", (ItemTemplate(text_messages.admin_deleted, "other"),)),
+    ItemSequence("group", (ItemTemplate(text_messages.pinned), ItemTemplate(chat_updates.pin, "me"))),
+    ItemSequence("friend", (ItemTemplate(text_messages.pinned_forever), ItemTemplate(chat_updates.pin, "other"))),
     # The group at this place is the one whose record says that it was ended.
     *(
-        Scene("group", (Beat(group_updates.change(made), by),), only=ENDED)
+        ItemSequence("group", (ItemTemplate(group_updates.group_change(made), by),), chat_index=ENDED)
         for by, made in group_updates.LATER_GROUP_UPDATES
     ),
 )
 
 
-def programme(edition: Edition) -> tuple[Scene, ...]:
+def item_sequences(edition: Edition) -> tuple[ItemSequence, ...]:
     """List the scenes of an edition, the most telling first."""
-    later = LATER if edition == "current" else ()
-    return (*MESSAGES, *later, *UPDATES, *GROUP_CHANGES)
+    later = LATER_SEQUENCES if edition == "current" else ()
+    return (*MESSAGE_SEQUENCES, *later, *UPDATE_SEQUENCES, *GROUP_UPDATE_SEQUENCES)

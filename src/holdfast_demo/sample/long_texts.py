@@ -1,8 +1,8 @@
 """Letters too long for one message body."""
 
-from holdfast_demo.sample.phrases import EXCHANGES, PLACES, Tongue
+from holdfast_demo.sample.phrases import EXCHANGES, PLACES, Language
 
-__all__ = ["LETTERS"]
+__all__ = ["LONG_TEXTS"]
 
 HIKE = """\
 Dear all, here is the promised report of our walk to Crow Rock, for those who were there and for those who \
@@ -78,10 +78,10 @@ eure Chorleiterin
 """
 
 
-def diary(tongue: Tongue) -> str:
+def numbered_lines(language: Language) -> str:
     """Write down what was said, until it is long enough to need a file of its own."""
-    lines = [line for exchange in EXCHANGES[tongue] for line in exchange]
-    places = PLACES[tongue]
+    lines = [line for exchange in EXCHANGES[language] for line in exchange]
+    places = PLACES[language]
     entries: list[str] = []
     size = 0
     while size <= 2400:
@@ -93,4 +93,11 @@ def diary(tongue: Tongue) -> str:
     return "\n".join(entries)
 
 
-LETTERS: tuple[str, ...] = (HIKE, CHOIR, diary("ru"), diary("ar"), diary("ja"), diary("hi"))
+LONG_TEXTS: tuple[str, ...] = (
+    HIKE,
+    CHOIR,
+    numbered_lines("ru"),
+    numbered_lines("ar"),
+    numbered_lines("ja"),
+    numbered_lines("hi"),
+)

@@ -5,15 +5,15 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Literal
 
-from holdfast_demo.sample.long_texts import LETTERS
+from holdfast_demo.sample.long_texts import LONG_TEXTS
 from holdfast_demo.sample.pdf import pdf
 from holdfast_demo.sample.pictures import gif, jpeg, landscape, png, smile_png
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 from holdfast_demo.sample.sounds import wav
 
 __all__ = ["Library", "Media", "library", "sample_media"]
 
-Use = Literal["photo", "drawing", "animation", "voice", "document", "sticker", "letter"]
+MediaUse = Literal["photo", "drawing", "animation", "voice", "document", "sticker", "long_text"]
 
 # Keeps the files of a seed apart from its history, which is drawn from the seed itself.
 SALT = 0x6D65646961
@@ -32,7 +32,7 @@ class Media:
     blur_hash: str = ""
 
 
-Library = MappingProxyType[Use, tuple[Media, ...]]
+Library = MappingProxyType[MediaUse, tuple[Media, ...]]
 
 
 def sample_media(seed: int = 1) -> dict[bytes, Media]:
@@ -40,24 +40,24 @@ def sample_media(seed: int = 1) -> dict[bytes, Media]:
 
     An attachment of `sample_records` whose pointer has a `plaintextHash` is found here under that hash.
     """
-    return {media.sha256: media for shelf in library(seed).values() for media in shelf}
+    return {media.sha256: media for files in library(seed).values() for media in files}
 
 
 def library(seed: int) -> Library:
     """Make the files of a seed, by what they are used for."""
-    dice = Dice(seed ^ SALT)
+    rng = SeededRandom(seed ^ SALT)
     return MappingProxyType(
         {
-            "photo": tuple(photo(dice, number) for number in range(10)),
-            "drawing": tuple(drawing(dice, number) for number in range(6)),
-            "animation": tuple(animation(dice) for _ in range(3)),
-            "voice": tuple(voice(dice) for _ in range(5)),
+            "photo": tuple(photo(rng, number) for number in range(10)),
+            "drawing": tuple(drawing(rng, number) for number in range(6)),
+            "animation": tuple(animation(rng) for _ in range(3)),
+            "voice": tuple(voice(rng) for _ in range(5)),
             "document": (
                 document("Spring programme", "Four songs, one pause, tea.", "programme.pdf"),
                 document("Packing list", "Map, boots, cake.", "Packliste für Sonntag.pdf"),
             ),
-            "sticker": tuple(sticker(dice) for _ in range(8)),
-            "letter": tuple(file_of("text/plain", letter.encode()) for letter in LETTERS),
+            "sticker": tuple(sticker(rng) for _ in range(8)),
+            "long_text": tuple(file_of("text/plain", text.encode()) for text in LONG_TEXTS),
         }
     )
 
@@ -73,30 +73,30 @@ def file_of(
     return Media(content_type, content, sha256(content).digest(), file_name, *size, blur_hash)
 
 
-def photo(dice: Dice, number: int) -> Media:
+def photo(rng: SeededRandom, number: int) -> Media:
     """Take a photo: each pixel drawn becomes a block of 8 by 8."""
-    picture = landscape(dice, 32, 24)
+    picture = landscape(rng, 32, 24)
     size = (picture.width * 8, picture.height * 8)
     return file_of("image/jpeg", jpeg(picture), f"photo-{number:04}.jpg", size, picture.blur_hash)
 
 
-def drawing(dice: Dice, number: int) -> Media:
+def drawing(rng: SeededRandom, number: int) -> Media:
     """Draw a picture."""
-    picture = landscape(dice, 96, 64)
+    picture = landscape(rng, 96, 64)
     size = (picture.width, picture.height)
     return file_of("image/png", png(picture), f"drawing {number + 1}.png", size, picture.blur_hash)
 
 
-def animation(dice: Dice) -> Media:
+def animation(rng: SeededRandom) -> Media:
     """Let the sun cross the sky."""
-    scene = dice.getrandbits(32)
-    pictures = [landscape(Dice(scene), 48, 32, sun_at=x) for x in (6, 18, 30, 42)]
+    scene = rng.getrandbits(32)
+    pictures = [landscape(SeededRandom(scene), 48, 32, sun_at=x) for x in (6, 18, 30, 42)]
     return file_of("image/gif", gif(pictures), None, (48, 32), pictures[0].blur_hash)
 
 
-def voice(dice: Dice) -> Media:
+def voice(rng: SeededRandom) -> Media:
     """Record a melody in place of speech."""
-    return file_of("audio/wav", wav([dice.below(7) for _ in range(dice.between(4, 10))], 700))
+    return file_of("audio/wav", wav([rng.below(7) for _ in range(rng.between(4, 10))], 700))
 
 
 def document(title: str, line: str, file_name: str) -> Media:
@@ -104,7 +104,7 @@ def document(title: str, line: str, file_name: str) -> Media:
     return file_of("application/pdf", pdf([title, line]), file_name)
 
 
-def sticker(dice: Dice) -> Media:
+def sticker(rng: SeededRandom) -> Media:
     """Draw a sticker."""
-    colour = (dice.between(80, 255), dice.between(80, 255), dice.between(80, 255))
+    colour = (rng.between(80, 255), rng.between(80, 255), rng.between(80, 255))
     return file_of("image/png", smile_png(colour, 20), None, (41, 41))

@@ -4,11 +4,11 @@
 
 from dataclasses import dataclass
 
-from holdfast_demo.sample.phrases import Tongue
+from holdfast_demo.sample.phrases import Language
 
-__all__ = ["CLUBS", "FAMILY_NAMES", "GIVEN_NAMES", "Club"]
+__all__ = ["FAMILY_NAMES", "GIVEN_NAMES", "GROUP_TEMPLATES", "GroupTemplate"]
 
-GIVEN_NAMES: dict[Tongue, tuple[str, ...]] = {
+GIVEN_NAMES: dict[Language, tuple[str, ...]] = {
     "en": ("Alder", "Bryony", "Clement", "Daisy", "Edmund", "Fern", "Gideon", "Hazel", "Ivo", "Juniper"),
     "de": ("Annika", "Bertram", "Cordula", "Detlef", "Edeltraud", "Falk", "Gesine", "Hanno", "Jördis", "Knut"),
     "es": ("Amparo", "Benito", "Consuelo", "Dionisio", "Elvira", "Fermín", "Graciela", "Íñigo"),
@@ -22,7 +22,7 @@ GIVEN_NAMES: dict[Tongue, tuple[str, ...]] = {
     "ko": ("가람", "나래", "다솜", "마루", "보람", "하늘"),
 }
 
-FAMILY_NAMES: dict[Tongue, tuple[str, ...]] = {
+FAMILY_NAMES: dict[Language, tuple[str, ...]] = {
     "en": ("Ashdown", "Brook", "Copperfield", "Dale", "Everwood", "Fairweather", "Greenhalgh"),
     "de": ("Apfelbaum", "Birnstiel", "Eichengrün", "Fröhlich", "Haselbach", "Käsmann", "Möwe"),
     "es": ("Arroyo", "Bosque", "Cumbre", "Delmar", "Piedralta", "Vallehermoso"),
@@ -38,27 +38,27 @@ FAMILY_NAMES: dict[Tongue, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Club:
+class GroupTemplate:
     """What a group calls itself, and which languages are written in it, the most common one first."""
 
     title: str
     description: str
-    tongues: tuple[Tongue, ...]
+    languages: tuple[Language, ...]
 
 
-CLUBS: tuple[Club, ...] = (
-    Club("Crow Rock Hiking Club 🥾", "Every second Sunday, in any weather.", ("en", "en", "de", "fr")),
-    Club("Familie & family", "Pictures, recipes, who fetches whom.", ("de", "en", "es")),
-    Club("Office kitchen", "Lunch at half past twelve <sharp>.", ("en",)),
-    Club("Chor am Reihersee 🎶", "Probe dienstags. Bitte Bleistift mitbringen.", ("de",)),
-    Club("Viaje de verano", "Ideas, billetes y fotos.", ("es", "en")),
-    Club("Çay saati", "Her gün beşte.", ("tr",)),
-    Club("Книжный кружок", "Один роман в месяц.", ("ru",)),
-    Club("عائلة الوادي", "أخبار وصور", ("ar", "en")),
-    Club("किताबों की बातें", "हर महीने एक किताब।", ("hi", "en")),
-    Club("周末爬山", "风雨无阻。", ("zh",)),
-    Club("写真部", "毎週一枚。", ("ja", "en")),
-    Club("등산 모임", "매달 첫째 토요일.", ("ko",)),
-    Club("Le jardin partagé", "Qui arrose quand ?", ("fr",)),
-    Club("House no. 12", "Stairs, parcels, bicycles.", ("en", "de", "tr")),
+GROUP_TEMPLATES: tuple[GroupTemplate, ...] = (
+    GroupTemplate("Crow Rock Hiking Club 🥾", "Every second Sunday, in any weather.", ("en", "en", "de", "fr")),
+    GroupTemplate("Familie & family", "Pictures, recipes, who fetches whom.", ("de", "en", "es")),
+    GroupTemplate("Office kitchen", "Lunch at half past twelve <sharp>.", ("en",)),
+    GroupTemplate("Chor am Reihersee 🎶", "Probe dienstags. Bitte Bleistift mitbringen.", ("de",)),
+    GroupTemplate("Viaje de verano", "Ideas, billetes y fotos.", ("es", "en")),
+    GroupTemplate("Çay saati", "Her gün beşte.", ("tr",)),
+    GroupTemplate("Книжный кружок", "Один роман в месяц.", ("ru",)),
+    GroupTemplate("عائلة الوادي", "أخبار وصور", ("ar", "en")),
+    GroupTemplate("किताबों की बातें", "हर महीने एक किताब।", ("hi", "en")),
+    GroupTemplate("周末爬山", "风雨无阻。", ("zh",)),
+    GroupTemplate("写真部", "毎週一枚。", ("ja", "en")),
+    GroupTemplate("등산 모임", "매달 첫째 토요일.", ("ko",)),
+    GroupTemplate("Le jardin partagé", "Qui arrose quand ?", ("fr",)),
+    GroupTemplate("House no. 12", "Stairs, parcels, bicycles.", ("en", "de", "tr")),
 )

@@ -11,11 +11,19 @@ from holdfast.backup.schema.backup_pb2 import (
     Recipient,
     StickerPack,
 )
-from holdfast_demo.sample.groups import Circle
+from holdfast_demo.sample.groups import SampleGroup
 from holdfast_demo.sample.people import DAY, SamplePerson
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
-__all__ = ["Pack", "ad_hoc_calls", "call_links", "chat_folders", "notification_profiles", "packs", "story_lists"]
+__all__ = [
+    "Pack",
+    "ad_hoc_calls",
+    "call_links",
+    "chat_folders",
+    "notification_profiles",
+    "packs",
+    "story_lists",
+]
 
 MY_STORY = bytes(16)
 
@@ -32,69 +40,67 @@ class Pack:
         return StickerPack(packId=self.id, packKey=self.key)
 
 
-def packs(dice: Dice) -> tuple[Pack, ...]:
+def packs(rng: SeededRandom) -> tuple[Pack, ...]:
     """Install a few sticker packs."""
-    return tuple(Pack(dice.randbytes(16), dice.randbytes(32)) for _ in range(3))
+    return tuple(Pack(rng.randbytes(16), rng.randbytes(32)) for _ in range(3))
 
 
-def story_lists(dice: Dice, first_id: int, people: list[SamplePerson], now: int) -> list[Recipient]:
+def story_lists(rng: SeededRandom, first_id: int, people: list[SamplePerson], now: int) -> list[Recipient]:
     """Write the lists stories are shared with: the built-in one, a custom one, and one that was deleted."""
     built_in = Recipient(id=first_id)
     built_in.distributionList.distributionId = MY_STORY
     shared = built_in.distributionList.distributionList
     shared.name = "My Story"
     shared.allowReplies = True
-    if dice.one_in(2):
+    if rng.one_in(2):
         shared.privacyMode = DistributionList.ALL
     else:
         shared.privacyMode = DistributionList.ALL_EXCEPT
-        shared.memberRecipientIds.extend(
-            person.id for person in people if person.standing in {"invitee", "stranger"}
-        )
+        shared.memberRecipientIds.extend(person.id for person in people if person.kind in {"invitee", "stranger"})
     custom = Recipient(id=first_id + 1)
-    custom.distributionList.distributionId = dice.uuid()
+    custom.distributionList.distributionId = rng.uuid()
     custom.distributionList.distributionList.name = "Choir & friends"
     custom.distributionList.distributionList.privacyMode = DistributionList.ONLY_WITH
     custom.distributionList.distributionList.memberRecipientIds.extend(person.id for person in people[:4])
     deleted = Recipient(id=first_id + 2)
-    deleted.distributionList.distributionId = dice.uuid()
-    deleted.distributionList.deletionTimestamp = now - dice.between(10, 500) * DAY
+    deleted.distributionList.distributionId = rng.uuid()
+    deleted.distributionList.deletionTimestamp = now - rng.between(10, 500) * DAY
     return [built_in, custom, deleted]
 
 
-def call_links(dice: Dice, first_id: int, now: int, *, current: bool) -> list[Recipient]:
+def call_links(rng: SeededRandom, first_id: int, now: int, *, current: bool) -> list[Recipient]:
     """Write a link to a call of one's own, and one to somebody else's."""
     own = CallLink(
-        rootKey=dice.randbytes(16),
-        adminKey=dice.randbytes(32),
+        rootKey=rng.randbytes(16),
+        adminKey=rng.randbytes(32),
         name="Sunday coffee",
         restrictions=CallLink.ADMIN_APPROVAL,
         expirationMs=now + 90 * DAY,
     )
     other = CallLink(
-        rootKey=dice.randbytes(16), name="Chorprobe online", restrictions=CallLink.NONE, expirationMs=now + 5 * DAY
+        rootKey=rng.randbytes(16), name="Chorprobe online", restrictions=CallLink.NONE, expirationMs=now + 5 * DAY
     )
     if not current:
         # The field was retired after the specification.
-        own.epoch = dice.randbytes(4)
+        own.epoch = rng.randbytes(4)
     return [Recipient(id=first_id + number, callLink=link) for number, link in enumerate((own, other))]
 
 
-def ad_hoc_calls(dice: Dice, links: list[Recipient], count: int, now: int) -> list[AdHocCall]:
+def ad_hoc_calls(rng: SeededRandom, links: list[Recipient], count: int, now: int) -> list[AdHocCall]:
     """Write calls made through the links."""
     return [
         AdHocCall(
-            callId=dice.getrandbits(63),
+            callId=rng.getrandbits(63),
             recipientId=links[number % len(links)].id,
             state=AdHocCall.GENERIC,
-            callTimestamp=now - dice.below(600 * DAY),
+            callTimestamp=now - rng.below(600 * DAY),
         )
         for number in range(count)
     ]
 
 
 def notification_profiles(
-    dice: Dice, people: list[SamplePerson], circles: list[Circle], now: int
+    rng: SeededRandom, people: list[SamplePerson], groups: list[SampleGroup], now: int
 ) -> list[NotificationProfile]:
     """Write two profiles: one for work, with a schedule, and one for the night."""
     days = NotificationProfile
@@ -104,12 +110,12 @@ def notification_profiles(
         color=0xFF4A6FA5,
         createdAtMs=now - 400 * DAY,
         allowAllMentions=True,
-        allowedMembers=[people[0].id, people[2].id, circles[-1].id],
+        allowedMembers=[people[0].id, people[2].id, groups[-1].id],
         scheduleEnabled=True,
         scheduleStartTime=830,
         scheduleEndTime=1715,
         scheduleDaysEnabled=[days.MONDAY, days.TUESDAY, days.WEDNESDAY, days.THURSDAY, days.FRIDAY],
-        id=dice.uuid(),
+        id=rng.uuid(),
     )
     night = NotificationProfile(
         name="Schlaf 😴",
@@ -120,13 +126,13 @@ def notification_profiles(
         scheduleStartTime=2230,
         scheduleEndTime=600,
         scheduleDaysEnabled=[days.SATURDAY, days.SUNDAY],
-        id=dice.uuid(),
+        id=rng.uuid(),
     )
     return [work, night]
 
 
 def chat_folders(
-    dice: Dice, me: SamplePerson, people: list[SamplePerson], circles: list[Circle]
+    rng: SeededRandom, me: SamplePerson, people: list[SamplePerson], groups: list[SampleGroup]
 ) -> list[ChatFolder]:
     """Write the folder of all chats and some of one's own."""
     everything = ChatFolder(
@@ -134,7 +140,7 @@ def chat_folders(
         includeAllIndividualChats=True,
         includeAllGroupChats=True,
         folderType=ChatFolder.ALL,
-        id=dice.uuid(),
+        id=rng.uuid(),
     )
     unread = ChatFolder(
         name="Unread",
@@ -142,14 +148,14 @@ def chat_folders(
         includeAllIndividualChats=True,
         includeAllGroupChats=True,
         folderType=ChatFolder.CUSTOM,
-        excludedRecipientIds=[people[3].id, circles[-1].id],
-        id=dice.uuid(),
+        excludedRecipientIds=[people[3].id, groups[-1].id],
+        id=rng.uuid(),
     )
     close = ChatFolder(
         name="Familie",
         showMutedChats=True,
         folderType=ChatFolder.CUSTOM,
-        includedRecipientIds=[me.id, people[0].id, people[1].id, circles[0].id],
-        id=dice.uuid(),
+        includedRecipientIds=[me.id, people[0].id, people[1].id, groups[0].id],
+        id=rng.uuid(),
     )
     return [everything, unread, close]

@@ -1,7 +1,7 @@
 """Money sent and received."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, PaymentNotification
-from holdfast_demo.sample.item_context import Fill, Moment
+from holdfast_demo.sample.item_context import Fill, ItemContext
 
 __all__ = ["FAILURES", "STATUSES", "bare_payment", "failed_payment", "payment"]
 
@@ -14,18 +14,18 @@ FAILURES = Details.FailedTransaction.FailureReason.values()
 def payment(status: Details.Transaction.Status.ValueType) -> Fill:
     """Pay for something; the money is on its way or has arrived."""
 
-    def fill(item: ChatItem, at: Moment) -> None:
-        bare_payment(item, at)
+    def fill(item: ChatItem, context: ItemContext) -> None:
+        bare_payment(item, context)
         transaction = item.paymentNotification.transactionDetails.transaction
         transaction.status = status
         ledger = transaction.coinIdentification
-        keys = ledger.keyImages if at.author.id == at.stage.me.id else ledger.publicKey
-        keys.append(at.dice.randbytes(32))
-        transaction.timestamp = at.sent
-        transaction.blockIndex = at.dice.below(1_000_000)
-        transaction.blockTimestamp = at.arrived
-        transaction.transaction = at.dice.randbytes(64)
-        transaction.receipt = at.dice.randbytes(48)
+        keys = ledger.keyImages if context.author.id == context.sample.me.id else ledger.publicKey
+        keys.append(context.rng.randbytes(32))
+        transaction.timestamp = context.sent
+        transaction.blockIndex = context.rng.below(1_000_000)
+        transaction.blockTimestamp = context.arrived
+        transaction.transaction = context.rng.randbytes(64)
+        transaction.receipt = context.rng.randbytes(48)
 
     return fill
 
@@ -33,15 +33,15 @@ def payment(status: Details.Transaction.Status.ValueType) -> Fill:
 def failed_payment(reason: Details.FailedTransaction.FailureReason.ValueType) -> Fill:
     """Try to pay for something."""
 
-    def fill(item: ChatItem, at: Moment) -> None:
-        bare_payment(item, at)
+    def fill(item: ChatItem, context: ItemContext) -> None:
+        bare_payment(item, context)
         item.paymentNotification.transactionDetails.failedTransaction.reason = reason
 
     return fill
 
 
-def bare_payment(item: ChatItem, at: Moment) -> None:
+def bare_payment(item: ChatItem, context: ItemContext) -> None:
     """Pay for something, with nothing known but the amount."""
-    item.paymentNotification.amountCoin = f"{at.dice.below(90)}.{at.dice.below(100):02}"
+    item.paymentNotification.amountCoin = f"{context.rng.below(90)}.{context.rng.below(100):02}"
     item.paymentNotification.feeCoin = "0.0004"
-    item.paymentNotification.note = at.dice.pick(("Train ticket", "Cake", "für die Noten", "para el autobús"))
+    item.paymentNotification.note = context.rng.pick(("Train ticket", "Cake", "für die Noten", "para el autobús"))

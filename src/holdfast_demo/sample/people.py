@@ -5,26 +5,35 @@ from typing import Literal
 
 from holdfast.backup.schema.backup_pb2 import AvatarColor, Contact, Recipient
 from holdfast_demo.sample.names import FAMILY_NAMES, GIVEN_NAMES
-from holdfast_demo.sample.phrases import TONGUES, Tongue
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.phrases import LANGUAGES, Language
+from holdfast_demo.sample.seeded_random import SeededRandom
 
-__all__ = ["DAY", "FRIENDS_FIRST", "MAX_PEOPLE", "SamplePerson", "Standing", "bystander", "contact", "meet"]
+__all__ = [
+    "DAY",
+    "INITIAL_FRIENDS",
+    "MAX_PEOPLE",
+    "ContactKind",
+    "SamplePerson",
+    "contact_record",
+    "make_people",
+    "make_person",
+]
 
 # friend: an ordinary contact; gone: no longer registered; number: known by phone number only, reached by SMS;
 # invitee: known by phone number identity only; stranger: asked to write and was blocked.
-Standing = Literal["friend", "gone", "number", "invitee", "stranger"]
+ContactKind = Literal["friend", "gone", "number", "invitee", "stranger"]
 
 DAY = 86_400_000
 
 # So many people are ordinary friends before the first unusual one is met: enough for one group to show every state
 # a sent message can be in.
-FRIENDS_FIRST = 10
-UNUSUAL: tuple[Standing, ...] = ("gone", "number", "invitee", "stranger")
+INITIAL_FRIENDS = 10
+OTHER_KINDS: tuple[ContactKind, ...] = ("gone", "number", "invitee", "stranger")
 
 MAX_PEOPLE = 4000
 
 # Numbers that are set aside for fiction, as the first number of the block and the size of the block.
-FICTION: dict[Tongue, tuple[int, int]] = {
+FICTIONAL_BLOCKS: dict[Language, tuple[int, int]] = {
     "en": (44_7700_900000, 1000),
     "de": (49_171_3920000, 100),
     "fr": (33_639_980000, 10000),
@@ -41,9 +50,9 @@ class SamplePerson:
     e164: int
     given: str
     family: str
-    tongue: Tongue
-    standing: Standing
-    place: int
+    language: Language
+    kind: ContactKind
+    index: int
 
     @property
     def name(self) -> str:
@@ -53,101 +62,101 @@ class SamplePerson:
     @property
     def username(self) -> str:
         """A unique name with its discriminator."""
-        return f"heron_{self.place}.{10 + self.place % 90}"
+        return f"heron_{self.index}.{10 + self.index % 90}"
 
 
-def bystander(dice: Dice, recipient: int, given: str, family: str) -> SamplePerson:
+def make_person(rng: SeededRandom, recipient: int, given: str, family: str) -> SamplePerson:
     """Invent somebody who is nobody's contact: the account's owner, or whoever writes the news."""
     return SamplePerson(
-        recipient, dice.uuid(), dice.uuid(), 1_200_555_0100, given, family, "en", "friend", MAX_PEOPLE
+        recipient, rng.uuid(), rng.uuid(), 1_200_555_0100, given, family, "en", "friend", MAX_PEOPLE
     )
 
 
-def meet(dice: Dice, count: int, first_id: int) -> list[SamplePerson]:
+def make_people(rng: SeededRandom, count: int, first_id: int) -> list[SamplePerson]:
     """Invent `count` people with ids from `first_id` on; most are friends, and every standing is met early."""
     people: list[SamplePerson] = []
-    numbers_used = dict.fromkeys(TONGUES, 0)
-    for place in range(count):
-        past = place - FRIENDS_FIRST
-        standing: Standing = "friend"
-        if 0 <= past < len(UNUSUAL):
-            standing = UNUSUAL[past]
-        elif past > 0 and dice.one_in(25):
-            standing = dice.pick(UNUSUAL)
-        tongue = TONGUES[place] if place < len(TONGUES) else dice.pick_early(TONGUES)
-        number = fictional_number(tongue, numbers_used[tongue], place)
-        numbers_used[tongue] += 1
-        given, family = dice.pick(GIVEN_NAMES[tongue]), dice.pick(FAMILY_NAMES[tongue])
+    numbers_used = dict.fromkeys(LANGUAGES, 0)
+    for index in range(count):
+        past = index - INITIAL_FRIENDS
+        kind: ContactKind = "friend"
+        if 0 <= past < len(OTHER_KINDS):
+            kind = OTHER_KINDS[past]
+        elif past > 0 and rng.one_in(25):
+            kind = rng.pick(OTHER_KINDS)
+        language = LANGUAGES[index] if index < len(LANGUAGES) else rng.pick_biased(LANGUAGES)
+        number = fictional_number(language, numbers_used[language], index)
+        numbers_used[language] += 1
+        given, family = rng.pick(GIVEN_NAMES[language]), rng.pick(FAMILY_NAMES[language])
         person = SamplePerson(
-            first_id + place, dice.uuid(), dice.uuid(), number, given, family, tongue, standing, place
+            first_id + index, rng.uuid(), rng.uuid(), number, given, family, language, kind, index
         )
         people.append(person)
     return people
 
 
-def fictional_number(tongue: Tongue, used: int, place: int) -> int:
+def fictional_number(language: Language, used: int, index: int) -> int:
     """Give a phone number that belongs to nobody; beyond the national blocks, +1 AAA 555 01xx."""
-    block, size = FICTION.get(tongue, (0, 0))
+    block, size = FICTIONAL_BLOCKS.get(language, (0, 0))
     if used < size:
         return block + used
-    return 1_000_555_0100 + (201 + place // 100) * 10_000_000 + place % 100
+    return 1_000_555_0100 + (201 + index // 100) * 10_000_000 + index % 100
 
 
-def contact(person: SamplePerson, dice: Dice, backup_time: int, *, current: bool) -> Recipient:
+def contact_record(person: SamplePerson, rng: SeededRandom, backup_time: int, *, current: bool) -> Recipient:
     """Write the contact record of a person."""
-    record = Contact(blocked=person.standing == "stranger", e164=person.e164)
-    if person.standing == "number":
+    record = Contact(blocked=person.kind == "stranger", e164=person.e164)
+    if person.kind == "number":
         record.systemGivenName, record.systemFamilyName = person.given, person.family
         record.notRegistered.SetInParent()
-    elif person.standing == "invitee":
+    elif person.kind == "invitee":
         record.ClearField("e164")
         record.pni = person.pni
         record.registered.SetInParent()
     else:
-        profile(record, person, dice)
-        if person.standing == "gone":
-            record.notRegistered.unregisteredTimestamp = backup_time - dice.between(20, 300) * DAY
+        fill_profile(record, person, rng)
+        if person.kind == "gone":
+            record.notRegistered.unregisteredTimestamp = backup_time - rng.between(20, 300) * DAY
         else:
             record.registered.SetInParent()
-    if person.standing == "friend":
-        acquaintance(record, person)
-    if person.standing == "stranger":
+    if person.kind == "friend":
+        fill_friend_details(record, person)
+    if person.kind == "stranger":
         record.visibility = Contact.HIDDEN_MESSAGE_REQUEST
         if current:
-            record.blockedAtTimestamp = backup_time - dice.between(1, 200) * DAY
-    if current and person.standing == "friend" and person.place % 3 == 0:
-        record.keyTransparencyData = dice.randbytes(48)
+            record.blockedAtTimestamp = backup_time - rng.between(1, 200) * DAY
+    if current and person.kind == "friend" and person.index % 3 == 0:
+        record.keyTransparencyData = rng.randbytes(48)
     # Every fifth person after the first few has no stored colour, which then follows from the contact's id.
-    if person.place < 12 or person.place % 5:
-        record.avatarColor = AvatarColor.values()[person.place % len(AvatarColor.values())]
+    if person.index < 12 or person.index % 5:
+        record.avatarColor = AvatarColor.values()[person.index % len(AvatarColor.values())]
     return Recipient(id=person.id, contact=record)
 
 
-def profile(record: Contact, person: SamplePerson, dice: Dice) -> None:
+def fill_profile(record: Contact, person: SamplePerson, rng: SeededRandom) -> None:
     """Fill in what a person with an account shares."""
     record.aci = person.aci
     record.pni = person.pni
-    record.profileKey = dice.randbytes(32)
-    record.profileSharing = person.standing != "stranger"
+    record.profileKey = rng.randbytes(32)
+    record.profileSharing = person.kind != "stranger"
     record.profileGivenName = person.given
     record.profileFamilyName = person.family
-    record.identityKey = b"\x05" + dice.randbytes(32)
+    record.identityKey = b"\x05" + rng.randbytes(32)
 
 
-def acquaintance(record: Contact, person: SamplePerson) -> None:
+def fill_friend_details(record: Contact, person: SamplePerson) -> None:
     """Fill in what the account's owner noted about a friend; which of it, depends on the person."""
-    place = person.place
-    record.identityState = Contact.IdentityState.values()[place % 3]
-    if place % 3 == 0:
+    index = person.index
+    record.identityState = Contact.IdentityState.values()[index % 3]
+    if index % 3 == 0:
         record.username = person.username
-    if place % 4 == 1:
+    if index % 4 == 1:
         record.nickname.given = person.given[:3]
-        record.nickname.family = "" if place % 8 == 1 else person.family[:1]
-    if place % 4 == 2:
+        record.nickname.family = "" if index % 8 == 1 else person.family[:1]
+    if index % 4 == 2:
         record.note = "Met at the spring concert. Sings alto, bakes, has a dog."
         record.hideStory = True
-    if place % 4 == 3:
+    if index % 4 == 3:
         record.systemGivenName, record.systemFamilyName = person.given, person.family
         record.systemNickname = person.given[:2]
-    if place % 20 == 7:
+    if index % 20 == 7:
         record.visibility = Contact.HIDDEN

@@ -8,13 +8,13 @@ An exchange is a handful of lines that answer each other. A line may leave a gap
 
 from typing import Literal
 
-__all__ = ["EMOJI", "EXCHANGES", "PLACES", "TONGUES", "Tongue"]
+__all__ = ["EMOJI", "EXCHANGES", "LANGUAGES", "PLACES", "Language"]
 
-Tongue = Literal["en", "de", "es", "fr", "tr", "ru", "ar", "hi", "zh", "ja", "ko"]
+Language = Literal["en", "de", "es", "fr", "tr", "ru", "ar", "hi", "zh", "ja", "ko"]
 
-TONGUES: tuple[Tongue, ...] = ("en", "de", "es", "fr", "tr", "ru", "ar", "hi", "zh", "ja", "ko")
+LANGUAGES: tuple[Language, ...] = ("en", "de", "es", "fr", "tr", "ru", "ar", "hi", "zh", "ja", "ko")
 
-EXCHANGES: dict[Tongue, tuple[tuple[str, ...], ...]] = {
+EXCHANGES: dict[Language, tuple[tuple[str, ...], ...]] = {
     "en": (
         (
             "Who is coming to {place} on Sunday?",
@@ -424,7 +424,7 @@ EXCHANGES: dict[Tongue, tuple[tuple[str, ...], ...]] = {
     ),
 }
 
-PLACES: dict[Tongue, tuple[str, ...]] = {
+PLACES: dict[Language, tuple[str, ...]] = {
     "en": ("Crow Rock", "Heron Lake", "Mill Bridge", "Fern Valley", "the Old Kiln", "Juniper Hill"),
     "de": ("Krähenstein", "Reihersee", "Mühlbrück", "Farntal", "Wacholderberg"),
     "es": ("Peña del Cuervo", "la Laguna Verde", "el Molino Viejo", "Valdehelecho"),

@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass
 from math import isqrt
 
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["Landscape", "gif", "jpeg", "landscape", "png", "smile_png"]
 
@@ -46,15 +46,15 @@ class Landscape:
         return "00" + "".join(BASE83[value // 83**power % 83] for power in (3, 2, 1, 0))
 
 
-def landscape(dice: Dice, width: int, height: int, sun_at: int | None = None) -> Landscape:
+def landscape(rng: SeededRandom, width: int, height: int, sun_at: int | None = None) -> Landscape:
     """Draw a landscape; `sun_at` moves the sun across the sky, in pixels from the left."""
-    top: Colour = (dice.between(20, 120), dice.between(60, 160), dice.between(150, 250))
-    low: Colour = (dice.between(180, 255), dice.between(120, 220), dice.between(80, 200))
+    top: Colour = (rng.between(20, 120), rng.between(60, 160), rng.between(150, 250))
+    low: Colour = (rng.between(180, 255), rng.between(120, 220), rng.between(80, 200))
     sky = [blend(top, low, shade, SKY_SHADES - 1) for shade in range(SKY_SHADES)]
-    hill: Colour = (dice.between(20, 90), dice.between(60, 130), dice.between(20, 90))
-    palette = (*sky, (255, 244, dice.between(150, 220)), hill, (hill[0] // 2, hill[1] // 2, hill[2] // 2))
-    peak = dice.between(width // 4, width * 3 // 4)
-    sun_x = dice.between(width // 8, width * 7 // 8) if sun_at is None else sun_at
+    hill: Colour = (rng.between(20, 90), rng.between(60, 130), rng.between(20, 90))
+    palette = (*sky, (255, 244, rng.between(150, 220)), hill, (hill[0] // 2, hill[1] // 2, hill[2] // 2))
+    peak = rng.between(width // 4, width * 3 // 4)
+    sun_x = rng.between(width // 8, width * 7 // 8) if sun_at is None else sun_at
     sun_y, radius = height // 4, height // 8
     rows = []
     for y in range(height):
@@ -190,9 +190,9 @@ def jpeg_blocks(picture: Landscape) -> bytes:
         for index in row:
             shade = shades[index]
             for value, previous in zip(shade, before, strict=True):
-                change = value - previous
-                size = abs(change).bit_length()
-                digits = change if change >= 0 else change + (1 << size) - 1
+                group_change = value - previous
+                size = abs(group_change).bit_length()
+                digits = group_change if group_change >= 0 else group_change + (1 << size) - 1
                 bits.append(f"{size:04b}" + (f"{digits:0{size}b}" if size else "") + "0")
             before = shade
     text = "".join(bits)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, Poll, Quote
-from holdfast_demo.sample.chats import Said
-from holdfast_demo.sample.item_context import Fill, Moment, react
+from holdfast_demo.sample.chats import QuotableMessage
+from holdfast_demo.sample.item_context import Fill, ItemContext, react
 
 __all__ = ["end_poll", "poll"]
 
@@ -37,33 +37,37 @@ LONG_QUESTION = Question(
 def poll(*, multiple: bool = False, ended: bool = False) -> Fill:
     """Ask a question; some of the room have voted."""
 
-    def fill(item: ChatItem, at: Moment) -> None:
-        asked = at.dice.pick((*QUESTIONS, LONG_QUESTION)) if at.stage.current else at.dice.pick(QUESTIONS)
+    def fill(item: ChatItem, context: ItemContext) -> None:
+        asked = (
+            context.rng.pick((*QUESTIONS, LONG_QUESTION))
+            if context.sample.current
+            else context.rng.pick(QUESTIONS)
+        )
         body = item.poll
         body.question = asked.text
         body.allowMultiple = multiple
         body.hasEnded = ended
         for text in asked.options:
             body.options.add(option=text)
-        vote(body, at)
-        react(body.reactions, at, 1)
-        at.room.recent.append(Said(at.sent, at.author.id, asked.text, Quote.POLL))
+        vote(body, context)
+        react(body.reactions, context, 1)
+        context.chat.recent.append(QuotableMessage(context.sent, context.author.id, asked.text, Quote.POLL))
 
     return fill
 
 
-def vote(body: Poll, at: Moment) -> None:
+def vote(body: Poll, context: ItemContext) -> None:
     """Let most people vote, for one option or for several."""
-    for person in at.everyone:
-        first = at.dice.below(len(body.options))
-        chosen = {first, at.dice.below(len(body.options))} if body.allowMultiple else {first}
+    for person in context.participants:
+        first = context.rng.below(len(body.options))
+        chosen = {first, context.rng.below(len(body.options))} if body.allowMultiple else {first}
         for option in sorted(chosen):
-            body.options[option].votes.add(voterId=person.id, voteCount=at.dice.between(1, 3))
+            body.options[option].votes.add(voterId=person.id, voteCount=context.rng.between(1, 3))
 
 
-def end_poll(item: ChatItem, at: Moment) -> None:
+def end_poll(item: ChatItem, context: ItemContext) -> None:
     """Close the poll that was asked just before."""
-    asked = at.room.recent[-1]
+    asked = context.chat.recent[-1]
     item.directionless.SetInParent()
     item.updateMessage.pollTerminate.targetSentTimestamp = asked.sent
     item.updateMessage.pollTerminate.question = asked.text

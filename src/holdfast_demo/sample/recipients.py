@@ -6,56 +6,65 @@ from math import isqrt
 
 from holdfast.backup.schema.backup_pb2 import AvatarColor, Recipient
 from holdfast_demo.sample import other_records
-from holdfast_demo.sample.groups import Circle, found, group
-from holdfast_demo.sample.people import MAX_PEOPLE, SamplePerson, Standing, bystander, contact, meet
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.groups import SampleGroup, group_record, make_groups
+from holdfast_demo.sample.people import (
+    MAX_PEOPLE,
+    ContactKind,
+    SamplePerson,
+    contact_record,
+    make_people,
+    make_person,
+)
+from holdfast_demo.sample.seeded_random import SeededRandom
 
-__all__ = ["Cast", "assemble", "recipients"]
+__all__ = ["SampleRecipients", "make_recipients", "recipient_records"]
 
 MIN_PEOPLE = 14
 # So many people at most wait at the door of a group.
-WAITING = 8
+MOST_PENDING = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class SampleRecipients:
     """The people and groups of a sample, and the recipients that are neither."""
 
     me: SamplePerson
     news: SamplePerson
     people: list[SamplePerson]
-    circles: list[Circle]
+    groups: list[SampleGroup]
     lists: list[Recipient]
     links: list[Recipient]
 
-    def standing(self, *standings: Standing) -> tuple[SamplePerson, ...]:
+    def of_kind(self, *kinds: ContactKind) -> tuple[SamplePerson, ...]:
         """Find the first few people of certain standings."""
-        return tuple(person for person in self.people if person.standing in standings)[:WAITING]
+        return tuple(person for person in self.people if person.kind in kinds)[:MOST_PENDING]
 
 
-def assemble(dice: Dice, messages: int, now: int, *, current: bool) -> Cast:
+def make_recipients(rng: SeededRandom, messages: int, now: int, *, current: bool) -> SampleRecipients:
     """Invent a cast that grows with the square root of the messages."""
-    me = bystander(dice, 1, "Robin", "Fairweather")
-    news = bystander(dice, 2, "News", "")
-    people = meet(dice, min(max(MIN_PEOPLE, isqrt(messages)), MAX_PEOPLE), 3)
-    circles = found(dice, len(people) // 3, people[-1].id + 1, people)
-    lists = other_records.story_lists(dice, circles[-1].id + 1, people, now)
-    links = other_records.call_links(dice, lists[-1].id + 1, now, current=current)
-    return Cast(me, news, people, circles, lists, links)
+    me = make_person(rng, 1, "Robin", "Fairweather")
+    news = make_person(rng, 2, "News", "")
+    people = make_people(rng, min(max(MIN_PEOPLE, isqrt(messages)), MAX_PEOPLE), 3)
+    groups = make_groups(rng, len(people) // 3, people[-1].id + 1, people)
+    lists = other_records.story_lists(rng, groups[-1].id + 1, people, now)
+    links = other_records.call_links(rng, lists[-1].id + 1, now, current=current)
+    return SampleRecipients(me, news, people, groups, lists, links)
 
 
-def recipients(cast: Cast, dice: Dice, now: int, *, current: bool) -> Iterator[Recipient]:
+def recipient_records(
+    recipients: SampleRecipients, rng: SeededRandom, now: int, *, current: bool
+) -> Iterator[Recipient]:
     """Write the record of every recipient."""
-    owner = Recipient(id=cast.me.id)
+    owner = Recipient(id=recipients.me.id)
     owner.self.avatarColor = AvatarColor.A210
     yield owner
-    channel = Recipient(id=cast.news.id)
+    channel = Recipient(id=recipients.news.id)
     channel.releaseNotes.SetInParent()
     yield channel
-    for person in cast.people:
-        yield contact(person, dice, now, current=current)
-    waiting = cast.standing("gone", "invitee", "stranger")
-    for circle in cast.circles:
-        yield group(circle, cast.me, waiting, dice, now, current=current)
-    yield from cast.lists
-    yield from cast.links
+    for person in recipients.people:
+        yield contact_record(person, rng, now, current=current)
+    waiting = recipients.of_kind("gone", "invitee", "stranger")
+    for group in recipients.groups:
+        yield group_record(group, recipients.me, waiting, rng, now, current=current)
+    yield from recipients.lists
+    yield from recipients.links

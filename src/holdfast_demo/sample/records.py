@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from holdfast.backup.schema.backup_pb2 import Frame
 from holdfast_demo.sample import other_records
 from holdfast_demo.sample.account import account, header
-from holdfast_demo.sample.chat_items import history
-from holdfast_demo.sample.chats import arrange, chat
-from holdfast_demo.sample.item_context import Edition, Stage
+from holdfast_demo.sample.chat_items import chat_items
+from holdfast_demo.sample.chats import chat_record, make_chats
+from holdfast_demo.sample.item_context import Edition, SampleContext
 from holdfast_demo.sample.media import library
 from holdfast_demo.sample.people import DAY
-from holdfast_demo.sample.recipients import assemble, recipients
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.recipients import make_recipients, recipient_records
+from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["sample_records"]
 
@@ -33,28 +33,28 @@ def sample_records(messages: int, seed: int = 1, *, edition: Edition = "current"
 def records(messages: int, seed: int, edition: Edition) -> Iterator[bytes]:
     """Yield what `sample_records` promises."""
     current = edition == "current"
-    dice = Dice(seed)
-    now = FIRST_BACKUP + dice.below(200) * DAY + dice.between(DAY // 2, DAY - 1)
+    rng = SeededRandom(seed)
+    now = FIRST_BACKUP + rng.below(200) * DAY + rng.between(DAY // 2, DAY - 1)
     files = library(seed)
-    cast = assemble(dice, messages, now, current=current)
-    rooms = arrange(cast.me, cast.news, cast.people, cast.circles)
-    packs = other_records.packs(dice)
+    recipients = make_recipients(rng, messages, now, current=current)
+    chats = make_chats(recipients.me, recipients.news, recipients.people, recipients.groups)
+    packs = other_records.packs(rng)
 
-    yield header(dice, now).SerializeToString()
-    yield Frame(account=account(cast.me, files, dice, now, current=current)).SerializeToString()
-    for recipient in recipients(cast, dice, now, current=current):
+    yield header(rng, now).SerializeToString()
+    yield Frame(account=account(recipients.me, files, rng, now, current=current)).SerializeToString()
+    for recipient in recipient_records(recipients, rng, now, current=current):
         yield Frame(recipient=recipient).SerializeToString()
-    for room in rooms:
-        yield Frame(chat=chat(room, files, dice, now)).SerializeToString()
+    for chat in chats:
+        yield Frame(chat=chat_record(chat, files, rng, now)).SerializeToString()
     for pack in packs:
         yield Frame(stickerPack=pack.record()).SerializeToString()
-    for call in other_records.ad_hoc_calls(dice, cast.links, 2 + messages // 1000, now):
+    for call in other_records.ad_hoc_calls(rng, recipients.links, 2 + messages // 1000, now):
         yield Frame(adHocCall=call).SerializeToString()
-    for profile in other_records.notification_profiles(dice, cast.people, cast.circles, now):
+    for profile in other_records.notification_profiles(rng, recipients.people, recipients.groups, now):
         yield Frame(notificationProfile=profile).SerializeToString()
-    for folder in other_records.chat_folders(dice, cast.me, cast.people, cast.circles):
+    for folder in other_records.chat_folders(rng, recipients.me, recipients.people, recipients.groups):
         yield Frame(chatFolder=folder).SerializeToString()
 
-    outsiders, invitees = cast.standing("gone", "stranger"), cast.standing("invitee")
-    stage = Stage(edition, now, cast.me, cast.news, outsiders, invitees, packs, files)
-    yield from history(stage, rooms, messages, dice)
+    outsiders, invitees = recipients.of_kind("gone", "stranger"), recipients.of_kind("invitee")
+    sample = SampleContext(edition, now, recipients.me, recipients.news, outsiders, invitees, packs, files)
+    yield from chat_items(sample, chats, messages, rng)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from random import Random
 from typing import TypeVar
 
-__all__ = ["Dice"]
+__all__ = ["SeededRandom"]
 
 T = TypeVar("T")
 
 
-class Dice(Random):
+class SeededRandom(Random):
     """A seeded source of chance.
 
     Python promises to keep only `random`, `getrandbits` and `randbytes` as they are; `choice`, `shuffle` and their
@@ -32,17 +32,17 @@ class Dice(Random):
         """Draw one of several things."""
         return things[int(self.random() * len(things))]
 
-    def pick_early(self, things: Sequence[T]) -> T:
+    def pick_biased(self, things: Sequence[T]) -> T:
         """Draw one of several things, the first ones far more often than the last."""
         chance = self.random()
         return things[int(chance * chance * chance * len(things))]
 
-    def some(self, things: Sequence[T], count: int) -> list[T]:
+    def pick_some(self, things: Sequence[T], count: int) -> list[T]:
         """Draw up to `count` different things."""
         start = self.below(len(things)) if things else 0
         return [things[(start + step) % len(things)] for step in range(min(count, len(things)))]
 
-    def mix(self, things: Sequence[T]) -> list[T]:
+    def shuffled(self, things: Sequence[T]) -> list[T]:
         """Return the things in an order left to chance."""
         mixed = list(things)
         for last in range(len(mixed) - 1, 0, -1):

@@ -1,11 +1,11 @@
 """Colours and wallpapers of chats."""
 
 from holdfast.backup.schema.backup_pb2 import ChatStyle
-from holdfast_demo.sample.attachments import everywhere, point
+from holdfast_demo.sample.attachments import all_tiers, fill_pointer
 from holdfast_demo.sample.media import Library
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
-__all__ = ["custom_colours", "decorate"]
+__all__ = ["custom_colours", "fill_style"]
 
 # Colours the account's owner mixed: (id, angle, 0xAARRGGBB...); a single colour is solid, two are a gradient.
 CUSTOM_COLOURS: tuple[tuple[int, int, tuple[int, ...]], ...] = (
@@ -33,11 +33,11 @@ def custom_colours() -> list[ChatStyle.CustomChatColor]:
     return colours
 
 
-def decorate(style: ChatStyle, number: int, library: Library, dice: Dice, now: int) -> None:
+def fill_style(style: ChatStyle, number: int, library: Library, rng: SeededRandom, now: int) -> None:
     """Fill in a style: different numbers look different, and those up to 43 use every preset."""
     if number % 8 == 3:
         pointer = style.wallpaperPhoto
-        point(pointer, dice.pick(library["photo"]), dice, now, everywhere)
+        fill_pointer(pointer, rng.pick(library["photo"]), rng, now, all_tiers)
         for name in ("fileName", "width", "height"):
             pointer.ClearField(name)
     elif number % 8 != 5:

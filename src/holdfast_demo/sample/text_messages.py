@@ -1,156 +1,166 @@
 """Messages that are mainly text."""
 
 from holdfast.backup.schema.backup_pb2 import BodyRange, ChatItem, Quote, StandardMessage
-from holdfast_demo.sample.attachments import anywhere, attach, everywhere, on_device, point
-from holdfast_demo.sample.chats import Said
-from holdfast_demo.sample.item_context import Moment, react, react_often
+from holdfast_demo.sample.attachments import all_tiers, fill_attachment, fill_pointer, on_device, random_location
+from holdfast_demo.sample.chats import QuotableMessage
+from holdfast_demo.sample.item_context import ItemContext, react, react_often
 from holdfast_demo.sample.people import DAY
-from holdfast_demo.sample.texts import STYLES, curious, emphasise, mention, opening
+from holdfast_demo.sample.texts import STYLES, beginning_of, fill_mention, fill_styled, unusual_text
 
 __all__ = [
-    "addressed",
     "admin_deleted",
-    "announcement",
-    "curiosity",
     "deleted",
     "edited",
     "expiring",
-    "forgotten_quote",
-    "letter",
-    "link",
+    "long_text",
     "pinned",
-    "pinned_for_good",
+    "pinned_forever",
     "plain",
-    "praised",
+    "quote_of_missing",
+    "release_note",
     "reply",
     "reply_last",
     "styled",
-    "styled_in_every_way",
     "unread_expiring",
+    "unusual",
+    "with_all_styles",
+    "with_link_preview",
+    "with_many_reactions",
+    "with_mention",
 ]
 
 WEEK = 7 * DAY
 
 
-def remember(at: Moment, text: str) -> None:
+def add_quotable(context: ItemContext, text: str) -> None:
     """Keep a text in mind, so that it can be quoted."""
-    at.room.recent.append(Said(at.sent, at.author.id, text))
+    context.chat.recent.append(QuotableMessage(context.sent, context.author.id, text))
 
 
-def plain(item: ChatItem, at: Moment) -> None:
+def plain(item: ChatItem, context: ItemContext) -> None:
     """Say something."""
-    text = at.say()
+    text = context.next_text()
     message = item.standardMessage
     message.text.body = text
-    react_often(message.reactions, at)
-    remember(at, text)
+    react_often(message.reactions, context)
+    add_quotable(context, text)
 
 
-def praised(item: ChatItem, at: Moment) -> None:
+def with_many_reactions(item: ChatItem, context: ItemContext) -> None:
     """Say something that many react to."""
-    plain(item, at)
+    plain(item, context)
     item.standardMessage.ClearField("reactions")
-    react(item.standardMessage.reactions, at, 5)
+    react(item.standardMessage.reactions, context, 5)
 
 
-def curiosity(item: ChatItem, at: Moment) -> None:
+def unusual(item: ChatItem, context: ItemContext) -> None:
     """Say something that looks dangerous and is not."""
-    text = curious(at.dice)
+    text = unusual_text(context.rng)
     item.standardMessage.text.body = text
-    remember(at, text)
+    add_quotable(context, text)
 
 
-def styled(item: ChatItem, at: Moment) -> None:
+def styled(item: ChatItem, context: ItemContext) -> None:
     """Say something with emphasis on one word."""
-    words = at.say().split(" ")
-    emphasise(item.standardMessage.text, words, {at.dice.below(len(words)): at.dice.pick(STYLES)})
-    remember(at, " ".join(words))
+    words = context.next_text().split(" ")
+    fill_styled(item.standardMessage.text, words, {context.rng.below(len(words)): context.rng.pick(STYLES)})
+    add_quotable(context, " ".join(words))
 
 
-def styled_in_every_way(item: ChatItem, at: Moment) -> None:
+def with_all_styles(item: ChatItem, context: ItemContext) -> None:
     """Say something with every emphasis there is."""
     words = ["🎻 Loud!", "softly", "(the soprano faints)", "never", "da_capo()", "and tea."]
-    emphasise(item.standardMessage.text, words, dict(enumerate(STYLES)))
-    remember(at, " ".join(words))
+    fill_styled(item.standardMessage.text, words, dict(enumerate(STYLES)))
+    add_quotable(context, " ".join(words))
 
 
-def addressed(item: ChatItem, at: Moment) -> None:
+def with_mention(item: ChatItem, context: ItemContext) -> None:
     """Say something to one person of the room."""
-    mention(item.standardMessage.text, at.other(), at.say())
-    react_often(item.standardMessage.reactions, at)
-    remember(at, item.standardMessage.text.body)
+    fill_mention(item.standardMessage.text, context.other_participant(), context.next_text())
+    react_often(item.standardMessage.reactions, context)
+    add_quotable(context, item.standardMessage.text.body)
 
 
-def quote(message: StandardMessage, said: Said, at: Moment) -> None:
+def quote(message: StandardMessage, earlier: QuotableMessage, context: ItemContext) -> None:
     """Quote something said earlier in the same room."""
     quoted = message.quote
-    quoted.targetSentTimestamp = said.sent
-    quoted.authorId = said.author
-    quoted.type = said.kind
-    if said.text:
-        quoted.text.body = said.text
-    if said.content_type:
-        attachment = quoted.attachments.add(contentType=said.content_type)
-        if said.file_name:
-            attachment.fileName = said.file_name
-        if said.content_type.startswith("image/"):
-            attach(
-                attachment.thumbnail, at.dice.pick(at.stage.library["drawing"]), at.dice, at.sent, where=on_device
+    quoted.targetSentTimestamp = earlier.sent
+    quoted.authorId = earlier.author
+    quoted.type = earlier.kind
+    if earlier.text:
+        quoted.text.body = earlier.text
+    if earlier.content_type:
+        attachment = quoted.attachments.add(contentType=earlier.content_type)
+        if earlier.file_name:
+            attachment.fileName = earlier.file_name
+        if earlier.content_type.startswith("image/"):
+            fill_attachment(
+                attachment.thumbnail,
+                context.rng.pick(context.sample.library["drawing"]),
+                context.rng,
+                context.sent,
+                where=on_device,
             )
 
 
-def reply(item: ChatItem, at: Moment) -> None:
+def reply(item: ChatItem, context: ItemContext) -> None:
     """Answer one of the last things said, or just speak where nothing has been said yet."""
-    recent = at.room.recent
+    recent = context.chat.recent
     if recent:
-        quote(item.standardMessage, recent[-1 - at.dice.below(min(3, len(recent)))], at)
-    plain(item, at)
+        quote(item.standardMessage, recent[-1 - context.rng.below(min(3, len(recent)))], context)
+    plain(item, context)
 
 
-def reply_last(item: ChatItem, at: Moment) -> None:
+def reply_last(item: ChatItem, context: ItemContext) -> None:
     """Answer the last thing said."""
-    if at.room.recent:
-        quote(item.standardMessage, at.room.recent[-1], at)
-    plain(item, at)
+    if context.chat.recent:
+        quote(item.standardMessage, context.chat.recent[-1], context)
+    plain(item, context)
 
 
-def forgotten_quote(item: ChatItem, at: Moment) -> None:
+def quote_of_missing(item: ChatItem, context: ItemContext) -> None:
     """Quote something that is no longer there."""
     quoted = item.standardMessage.quote
-    quoted.authorId = at.other().id
+    quoted.authorId = context.other_participant().id
     quoted.type = Quote.NORMAL
-    emphasise(quoted.text, ["whatever", "it", "was"], {2: BodyRange.ITALIC})
-    plain(item, at)
+    fill_styled(quoted.text, ["whatever", "it", "was"], {2: BodyRange.ITALIC})
+    plain(item, context)
 
 
-def link(item: ChatItem, at: Moment) -> None:
+def with_link_preview(item: ChatItem, context: ItemContext) -> None:
     """Recommend a page."""
-    number = at.dice.below(10_000)
+    number = context.rng.below(10_000)
     url = f"https://example.org/walks/{number}?map=1&view=<all>"
     message = item.standardMessage
-    message.text.body = f"{at.say()} {url}"
+    message.text.body = f"{context.next_text()} {url}"
     preview = message.linkPreview.add(url=url, title=f"Walk no. {number}")
     preview.description = "Four hours, two hills, one café. Dogs & children welcome."
-    preview.date = at.sent - at.dice.below(300) * DAY
-    point(preview.image, at.dice.pick(at.stage.library["photo"]), at.dice, at.sent, anywhere(at.dice))
-    remember(at, message.text.body)
+    preview.date = context.sent - context.rng.below(300) * DAY
+    fill_pointer(
+        preview.image,
+        context.rng.pick(context.sample.library["photo"]),
+        context.rng,
+        context.sent,
+        random_location(context.rng),
+    )
+    add_quotable(context, message.text.body)
 
 
-def letter(item: ChatItem, at: Moment) -> None:
+def long_text(item: ChatItem, context: ItemContext) -> None:
     """Write more than fits: the message holds the beginning, a file holds all of it."""
-    media = at.dice.pick(at.stage.library["letter"])
+    media = context.rng.pick(context.sample.library["long_text"])
     message = item.standardMessage
-    message.text.body = opening(media.content)
-    point(message.longText, media, at.dice, at.sent, at.dice.pick((on_device, everywhere)))
-    react_often(message.reactions, at)
-    remember(at, message.text.body[:100])
+    message.text.body = beginning_of(media.content)
+    fill_pointer(message.longText, media, context.rng, context.sent, context.rng.pick((on_device, all_tiers)))
+    react_often(message.reactions, context)
+    add_quotable(context, message.text.body[:100])
 
 
-def edited(item: ChatItem, at: Moment) -> None:
+def edited(item: ChatItem, context: ItemContext) -> None:
     """Say something that was worded differently before; the earlier versions are kept."""
-    plain(item, at)
+    plain(item, context)
     text = item.standardMessage.text.body
-    versions = at.dice.between(1, 2)
+    versions = context.rng.between(1, 2)
     for number in range(versions):
         revision = ChatItem(chatId=item.chatId, authorId=item.authorId)
         revision.dateSent = item.dateSent - (versions - number) * 400
@@ -162,52 +172,52 @@ def edited(item: ChatItem, at: Moment) -> None:
         item.revisions.append(revision)
 
 
-def expiring(item: ChatItem, at: Moment) -> None:
+def expiring(item: ChatItem, context: ItemContext) -> None:
     """Say something whose time is running, but not out before the backup is a day old."""
-    plain(item, at)
-    item.expireStartDate = at.arrived
-    item.expiresInMs = ((at.stage.backup_time - at.arrived) // WEEK + 2) * WEEK
+    plain(item, context)
+    item.expireStartDate = context.arrived
+    item.expiresInMs = ((context.sample.backup_time - context.arrived) // WEEK + 2) * WEEK
 
 
-def unread_expiring(item: ChatItem, at: Moment) -> None:
+def unread_expiring(item: ChatItem, context: ItemContext) -> None:
     """Say something whose time begins only when it is read."""
-    plain(item, at)
+    plain(item, context)
     item.incoming.read = False
     item.expiresInMs = 4 * WEEK
 
 
-def announcement(item: ChatItem, at: Moment) -> None:
+def release_note(item: ChatItem, context: ItemContext) -> None:
     """Announce a new version, with a picture."""
     message = item.standardMessage
-    emphasise(message.text, ["New:", "folders, polls, and a quieter bell."], {0: BodyRange.BOLD})
-    attach(
+    fill_styled(message.text, ["New:", "folders, polls, and a quieter bell."], {0: BodyRange.BOLD})
+    fill_attachment(
         message.attachments.add(),
-        at.dice.pick(at.stage.library["drawing"]),
-        at.dice,
-        at.sent,
-        where=anywhere(at.dice),
+        context.rng.pick(context.sample.library["drawing"]),
+        context.rng,
+        context.sent,
+        where=random_location(context.rng),
     )
 
 
-def deleted(item: ChatItem, _at: Moment) -> None:
+def deleted(item: ChatItem, _context: ItemContext) -> None:
     """Take back what was said."""
     item.remoteDeletedMessage.SetInParent()
 
 
-def admin_deleted(item: ChatItem, at: Moment) -> None:
+def admin_deleted(item: ChatItem, context: ItemContext) -> None:
     """Have a message taken back by whoever looks after the group."""
-    item.adminDeletedMessage.adminId = at.stage.me.id
+    item.adminDeletedMessage.adminId = context.sample.me.id
 
 
-def pinned(item: ChatItem, at: Moment) -> None:
+def pinned(item: ChatItem, context: ItemContext) -> None:
     """Say something that stays on top of the chat for a month."""
-    plain(item, at)
-    item.pinDetails.pinnedAtTimestamp = at.arrived
-    item.pinDetails.pinExpiresAtTimestamp = at.arrived + 30 * DAY
+    plain(item, context)
+    item.pinDetails.pinnedAtTimestamp = context.arrived
+    item.pinDetails.pinExpiresAtTimestamp = context.arrived + 30 * DAY
 
 
-def pinned_for_good(item: ChatItem, at: Moment) -> None:
+def pinned_forever(item: ChatItem, context: ItemContext) -> None:
     """Say something that stays on top of the chat."""
-    plain(item, at)
-    item.pinDetails.pinnedAtTimestamp = at.arrived
+    plain(item, context)
+    item.pinDetails.pinnedAtTimestamp = context.arrived
     item.pinDetails.pinNeverExpires = True

@@ -4,44 +4,44 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.backup.schema.backup_pb2 import BodyRange, Text
 from holdfast_demo.sample.people import SamplePerson
-from holdfast_demo.sample.phrases import EMOJI, EXCHANGES, PLACES, Tongue
-from holdfast_demo.sample.seeded_random import Dice
-from holdfast_demo.sample.unusual_texts import CURIOSITIES
+from holdfast_demo.sample.phrases import EMOJI, EXCHANGES, PLACES, Language
+from holdfast_demo.sample.seeded_random import SeededRandom
+from holdfast_demo.sample.unusual_texts import UNUSUAL_TEXTS
 
-__all__ = ["STYLES", "conversation", "curious", "emphasise", "mention", "opening"]
+__all__ = ["STYLES", "beginning_of", "fill_mention", "fill_styled", "random_texts", "unusual_text"]
 
 STYLES = BodyRange.Style.values()[1:]
 # Stands in the text for the name of a person who is mentioned.
 MENTION = "\ufffc"
 # So much of a long text stands in the message itself; the rule is 2048 bytes.
-OPENING_BYTES = 2000
+BEGINNING_BYTES = 2000
 QUARTERS = ("00", "15", "30", "45")
 
 
-def exchange(dice: Dice, tongue: Tongue) -> Iterator[str]:
+def exchange_lines(rng: SeededRandom, language: Language) -> Iterator[str]:
     """Draw an exchange, and yield line after line with the gaps filled."""
-    time = f"{dice.between(7, 21)}:{dice.pick(QUARTERS)}"
-    number, place = dice.between(3, 60), dice.pick(PLACES[tongue])
-    for line in dice.pick(EXCHANGES[tongue]):
+    time = f"{rng.between(7, 21)}:{rng.pick(QUARTERS)}"
+    number, place = rng.between(3, 60), rng.pick(PLACES[language])
+    for line in rng.pick(EXCHANGES[language]):
         yield line.format(time=time, number=number, place=place) if "{" in line else line
 
 
-def conversation(dice: Dice, tongues: Sequence[Tongue]) -> Iterator[str]:
+def random_texts(rng: SeededRandom, languages: Sequence[Language]) -> Iterator[str]:
     """Yield what is said, without end: one exchange after the other, each in one of the room's languages."""
     while True:
-        for line in exchange(dice, dice.pick(tongues)):
-            mood = dice.random()
-            if mood < 0.05:
-                yield dice.pick(EMOJI) * dice.between(1, 3)
-            yield f"{line} {dice.pick(EMOJI)}" if mood > 0.88 else line
+        for line in exchange_lines(rng, rng.pick(languages)):
+            chance = rng.random()
+            if chance < 0.05:
+                yield rng.pick(EMOJI) * rng.between(1, 3)
+            yield f"{line} {rng.pick(EMOJI)}" if chance > 0.88 else line
 
 
-def curious(dice: Dice) -> str:
+def unusual_text(rng: SeededRandom) -> str:
     """Draw a text that looks dangerous or odd."""
-    return dice.pick(CURIOSITIES)
+    return rng.pick(UNUSUAL_TEXTS)
 
 
-def emphasise(text: Text, words: list[str], styles: dict[int, BodyRange.Style.ValueType]) -> None:
+def fill_styled(text: Text, words: list[str], styles: dict[int, BodyRange.Style.ValueType]) -> None:
     """Write words, those at the given places in their style."""
     start = 0
     for place, word in enumerate(words):
@@ -52,15 +52,15 @@ def emphasise(text: Text, words: list[str], styles: dict[int, BodyRange.Style.Va
     text.body = " ".join(words)
 
 
-def mention(text: Text, person: SamplePerson, rest: str) -> None:
+def fill_mention(text: Text, person: SamplePerson, rest: str) -> None:
     """Address a person by name."""
     text.body = f"{MENTION} {rest}"
     text.bodyRanges.add(start=0, length=1, mentionAci=person.aci)
 
 
-def opening(long_text: bytes) -> str:
+def beginning_of(long_text: bytes) -> str:
     """Cut off the beginning of a text that has a file of its own, between two characters."""
-    return long_text[:OPENING_BYTES].decode("utf-8", "ignore")
+    return long_text[:BEGINNING_BYTES].decode("utf-8", "ignore")
 
 
 def utf16_length(text: str) -> int:

@@ -5,9 +5,9 @@ Whatever shows, stores or exports messages has to leave them alone.
 
 # ruff: noqa: RUF001 -- some of the oddities are letters that look alike
 
-__all__ = ["CURIOSITIES"]
+__all__ = ["UNUSUAL_TEXTS"]
 
-CURIOSITIES: tuple[str, ...] = (
+UNUSUAL_TEXTS: tuple[str, ...] = (
     "The sign at the gate said <b>NO DOGS</b>, and our dog could not read it.",
     "<script>alert('the kettle is on')</script>",
     "My homework for the web course: <img src=x onerror=alert(1)> should show as text.",

@@ -3,9 +3,9 @@
 import pytest
 
 from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment
-from holdfast_demo.sample.attachments import LOCATIONS, attach
+from holdfast_demo.sample.attachments import LOCATIONS, fill_attachment
 from holdfast_demo.sample.media import library
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 from tests.holdfast_demo.sample.sample_parts import frames, pointers
 
 PHOTO = library(1)["photo"][0]
@@ -19,10 +19,10 @@ def set_fields(locator: FilePointer.LocatorInfo) -> frozenset[str]:
 
 SHAPES = {
     frozenset(): "lost",
-    frozenset({"key", "transitCdnKey", "encryptedDigest"}): "waiting",
+    frozenset({"key", "transitCdnKey", "encryptedDigest"}): "not_downloaded",
     frozenset({"key", "mediaTierCdnNumber", "plaintextHash"}): "uploaded",
     frozenset({"key", "localKey", "plaintextHash"}): "on_device",
-    frozenset({"key", "localKey", "plaintextHash", "mediaTierCdnNumber", "transitCdnKey"}): "everywhere",
+    frozenset({"key", "localKey", "plaintextHash", "mediaTierCdnNumber", "transitCdnKey"}): "all_tiers",
 }
 
 
@@ -30,7 +30,7 @@ def test_each_location_leaves_its_own_traces() -> None:
     """The fields of a locator say where the file is, and whether it was downloaded."""
     for location in LOCATIONS:
         attachment = MessageAttachment()
-        attach(attachment, PHOTO, Dice(1), 1_700_000_000_000, where=location)
+        fill_attachment(attachment, PHOTO, SeededRandom(1), 1_700_000_000_000, where=location)
         assert attachment.pointer.HasField("locatorInfo")
         assert SHAPES[set_fields(attachment.pointer.locatorInfo)] == location.__name__
         downloaded = attachment.pointer.locatorInfo.HasField("plaintextHash")

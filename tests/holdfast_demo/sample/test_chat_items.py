@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from holdfast.backup.schema.backup_pb2 import ChatItem
 from holdfast_demo.sample import Edition
-from holdfast_demo.sample.chat_items import staged
-from holdfast_demo.sample.item_sequences import programme
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.chat_items import schedule
+from holdfast_demo.sample.item_sequences import item_sequences
+from holdfast_demo.sample.seeded_random import SeededRandom
 from tests.holdfast_demo.sample.sample_parts import header, items
 
 DAY = 86_400_000
@@ -20,17 +20,17 @@ DAY = 86_400_000
 def test_scenes_leave_exactly_the_rest_for_everyday_talk(messages: int, seed: int) -> None:
     """Each scene begins after the one before has ended, and the items add up to the requested number."""
     count = 0
-    for scene, due in staged(programme("current"), messages, Dice(seed)):
+    for scene, due in schedule(item_sequences("current"), messages, SeededRandom(seed)):
         assert due >= count
-        count = due + (len(scene.beats) if scene else 0)
+        count = due + (len(scene.items) if scene else 0)
     assert count == messages
 
 
 def test_all_scenes_are_played_when_there_is_room() -> None:
     """Four hundred messages have room for the whole programme of either edition."""
     for edition in ("spec", "current"):
-        scenes = programme(edition)
-        played = [scene for scene, _ in staged(scenes, 400, Dice(1)) if scene]
+        scenes = item_sequences(edition)
+        played = [scene for scene, _ in schedule(scenes, 400, SeededRandom(1)) if scene]
         assert sorted(map(id, played)) == sorted(map(id, scenes))
 
 

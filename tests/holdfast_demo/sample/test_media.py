@@ -53,4 +53,4 @@ def test_pointers_tell_the_truth_about_files(seed: int) -> None:
 
 def test_letters_need_a_file() -> None:
     """Every long text has more than the 2048 bytes that fit into a message."""
-    assert all(len(letter.content) > 2048 for letter in library(1)["letter"])
+    assert all(len(letter.content) > 2048 for letter in library(1)["long_text"])

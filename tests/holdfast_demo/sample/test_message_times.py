@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast_demo.sample.message_times import Clock
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.message_times import MessageTimes
+from holdfast_demo.sample.seeded_random import SeededRandom
 from tests.holdfast_demo.sample.sample_parts import header, items
 
 BACKUP_TIME = 1_763_640_000_000
@@ -16,12 +16,12 @@ HOUR = 3_600_000
 @given(st.integers(0, 2**32), st.integers(1, 10**10), st.integers(1, 60))
 def test_every_time_is_later_than_the_one_before(seed: int, messages: int, asked: int) -> None:
     """Messages arrive after they are sent and before the next one is sent, however many there are."""
-    clock = Clock(Dice(seed), messages, BACKUP_TIME)
+    times = MessageTimes(SeededRandom(seed), messages, BACKUP_TIME)
     last = 0
     for number in range(asked):
         if number % 7 == 0:
-            clock.wake(min(number, messages - 1))
-        sent, arrived = clock.tick()
+            times.advance(min(number, messages - 1))
+        sent, arrived = times.next_message()
         assert last < sent < arrived
         last = arrived
 
@@ -40,12 +40,12 @@ def test_a_history_ends_before_its_backup_begins() -> None:
 def test_a_dense_history_keeps_to_its_schedule() -> None:
     """A clock with a million messages and more is not late at the end of its history."""
     messages = 20_000
-    clock = Clock(Dice(1), messages * 1000, BACKUP_TIME)
+    times = MessageTimes(SeededRandom(1), messages * 1000, BACKUP_TIME)
     arrived = 0
     for number in range(messages * 999, messages * 1000):
         if number % 8 == 0:
-            clock.wake(number)
-        _, arrived = clock.tick()
+            times.advance(number)
+        _, arrived = times.next_message()
     assert BACKUP_TIME - 14 * HOUR < arrived < BACKUP_TIME
 
 

@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Iterator
 
 from holdfast_demo.sample.pictures import Landscape, gif, jpeg, landscape, luma_chroma, png, smile_png
-from holdfast_demo.sample.seeded_random import Dice
+from holdfast_demo.sample.seeded_random import SeededRandom
 
-PICTURE = landscape(Dice(5), 40, 30)
+PICTURE = landscape(SeededRandom(5), 40, 30)
 
 
 def png_chunks(data: bytes) -> dict[bytes, bytes]:
@@ -35,7 +35,7 @@ def test_a_png_holds_the_pixels_that_were_drawn() -> None:
 
 def test_a_large_png_is_stored_in_several_blocks() -> None:
     """A stored block holds at most 65535 bytes, so a larger picture needs more than one."""
-    large = landscape(Dice(5), 300, 300)
+    large = landscape(SeededRandom(5), 300, 300)
     assert zlib.decompress(png_chunks(png(large))[b"IDAT"]) == b"".join(b"\0" + row for row in large.rows)
 
 
@@ -75,7 +75,7 @@ def gif_frames(data: bytes) -> Iterator[bytes]:
 
 def test_a_gif_holds_every_picture() -> None:
     """Every picture of an animated GIF can be read back."""
-    pictures = [landscape(Dice(5), 40, 30, sun_at=x) for x in (5, 15, 25)]
+    pictures = [landscape(SeededRandom(5), 40, 30, sun_at=x) for x in (5, 15, 25)]
     assert list(gif_frames(gif(pictures))) == [b"".join(picture.rows) for picture in pictures]
 
 

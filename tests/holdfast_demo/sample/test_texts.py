@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.schema.backup_pb2 import Text
-from holdfast_demo.sample.people import bystander
-from holdfast_demo.sample.phrases import EXCHANGES, PLACES, TONGUES
-from holdfast_demo.sample.seeded_random import Dice
-from holdfast_demo.sample.texts import STYLES, conversation, emphasise, mention, opening
+from holdfast_demo.sample.people import make_person
+from holdfast_demo.sample.phrases import EXCHANGES, LANGUAGES, PLACES
+from holdfast_demo.sample.seeded_random import SeededRandom
+from holdfast_demo.sample.texts import STYLES, beginning_of, fill_mention, fill_styled, random_texts
 from tests.holdfast_demo.sample.sample_parts import items
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Zs"]), min_size=1)
@@ -22,15 +22,15 @@ def slice_utf16(text: str, start: int, length: int) -> str:
 def test_emphasis_covers_its_words(words: list[str]) -> None:
     """Each range is exactly one word, whatever characters come before it."""
     text = Text()
-    emphasise(text, words, {index: STYLES[index % len(STYLES)] for index in range(len(words))})
+    fill_styled(text, words, {index: STYLES[index % len(STYLES)] for index in range(len(words))})
     assert [slice_utf16(text.body, span.start, span.length) for span in text.bodyRanges] == words
 
 
 def test_a_mention_stands_for_a_name() -> None:
     """The text has a placeholder where the name goes."""
     text = Text()
-    person = bystander(Dice(1), 9, "Robin", "Fairweather")
-    mention(text, person, "hello")
+    person = make_person(SeededRandom(1), 9, "Robin", "Fairweather")
+    fill_mention(text, person, "hello")
     (span,) = text.bodyRanges
     assert slice_utf16(text.body, span.start, span.length) == "\ufffc"
     assert span.mentionAci == person.aci
@@ -48,16 +48,16 @@ def test_ranges_lie_inside_their_texts() -> None:
 @given(st.text(min_size=1).map(lambda text: text * 3000))
 def test_the_opening_of_a_long_text_is_its_beginning(text: str) -> None:
     """At most 2048 bytes are kept, and no character is cut in two."""
-    first = opening(text.encode())
+    first = beginning_of(text.encode())
     assert text.startswith(first)
     assert 1990 < len(first.encode()) <= 2048
 
 
 def test_every_line_of_every_language_is_said() -> None:
     """Every line of each language is used, and all placeholders are filled."""
-    for tongue in TONGUES:
+    for tongue in LANGUAGES:
         assert PLACES[tongue]
-        texts = conversation(Dice(1), [tongue])
+        texts = random_texts(SeededRandom(1), [tongue])
         lines = "\n".join(next(texts) for _ in range(1000))
         assert "{" not in lines
         for exchange in EXCHANGES[tongue]:
