@@ -1,4 +1,4 @@
-"""The process that makes the demo content: reads its order from standard input, and ends when that closes."""
+"""The process that creates the demo content: reads its login from standard input, and exits when that closes."""
 
 import os
 import signal
@@ -21,35 +21,35 @@ log = structlog.get_logger(__name__)
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Treat a request to end as an interrupt, which asyncio handles: it cancels what runs in the event loop."""
+    """Handle SIGTERM like SIGINT, which asyncio handles by cancelling the tasks of the event loop."""
     signal.raise_signal(signal.SIGINT)
 
 
-def watch(work: int) -> None:
-    """Wait until standard input closes, then interrupt the thread that works."""
-    # Not through the buffered file: a thread that waits in there cannot be left behind at the end.
+def watch_stdin(thread: int) -> None:
+    """Wait until standard input closes, then interrupt the thread that creates the content."""
+    # Unbuffered: a thread that waits for the buffered file would block the exit.
     while os.read(sys.stdin.fileno(), 64):
         pass
-    signal.pthread_kill(work, signal.SIGINT)
+    signal.pthread_kill(thread, signal.SIGINT)
 
 
 def main() -> int:
-    """Make everything; a failure is one line in the log, for the service does well without."""
-    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=ServiceLogin)
-    logs.configure(style=order.log_format, level=order.log_level)
+    """Create the content; a failure is one line in the log, because the service works without it."""
+    login = msgspec.json.decode(sys.stdin.buffer.readline(), type=ServiceLogin)
+    logs.configure(style=login.log_format, level=login.log_level)
     started = time.monotonic()
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, interrupt)
-        threading.Thread(target=watch, args=[threading.get_ident()], daemon=True).start()
-        fill(order, now=int(time.time()))
+        threading.Thread(target=watch_stdin, args=[threading.get_ident()], daemon=True).start()
+        fill(login, now=int(time.time()))
     except KeyboardInterrupt:
         log.warning("demo content incomplete", reason="the service was stopped")
         return 1
     except HoldfastError as error:
         log.warning("demo content incomplete", reason=str(error))
         return 1
-    except Exception as error:  # noqa: BLE001  # whatever it is, it is no reason for a traceback in a service's log
+    except Exception as error:  # noqa: BLE001  # the service works without the demo; its log needs no traceback
         log.warning("demo content incomplete", reason=f"{type(error).__name__}: {error}")
         return 1
     log.info("demo content created", seconds=round(time.monotonic() - started, 1))

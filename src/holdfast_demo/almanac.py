@@ -1,17 +1,17 @@
-"""The repository `almanac`: tables of the sun and the moon, and a few words about each month."""
+"""The repository `almanac`: tables of the sun and the moon, and a page for each month."""
 
 import math
 from datetime import UTC, datetime
 from typing import Final
 
-from holdfast_demo.calendar import DAY, moments
+from holdfast_demo.calendar import DAY, random_times
 from holdfast_demo.history import DemoBranch, DemoFile, DemoHistory, text
 from holdfast_demo.people import IFE, JONAH, YUKI
 from holdfast_demo.sample.seeded_random import SeededRandom
 
-__all__ = ["KEPT", "almanac_history"]
+__all__ = ["PUSHED_BRANCHES", "almanac_history"]
 
-KEPT: Final = ("main", "draft/eclipses")
+PUSHED_BRANCHES: Final = ("main", "draft/eclipses")
 LATITUDE: Final = 57.7
 MOON_DAYS: Final = 29.530588
 NEW_MOON: Final = 947_182_440
@@ -51,9 +51,9 @@ a lantern, not for navigation.
 
 
 def almanac_history(now: int) -> DemoHistory:
-    """Make the history up to now."""
+    """Return the history up to `now`."""
     history, main = DemoHistory(), DemoBranch("main")
-    times = iter(moments(SeededRandom("almanac"), now - 400 * DAY, now - 366 * DAY, 18))
+    times = iter(random_times(SeededRandom("almanac"), now - 400 * DAY, now - 366 * DAY, 18))
     history.commit(main, YUKI, next(times), "Begin", {"README.md": text(README)})
     history.commit(main, YUKI, next(times), "Work out the sun", {"sun.csv": text(sun_table())})
     history.commit(main, IFE, next(times), "Work out the moon", {"moon.csv": text(moon_table(now))})
@@ -73,7 +73,7 @@ def almanac_history(now: int) -> DemoHistory:
 
 
 def sun_table() -> str:
-    """Work out when the sun rises and sets in each week."""
+    """Compute the sunrise and sunset of each week."""
     lines = ["week,rises,sets\n"]
     for week in range(1, 53):
         declination = math.radians(-23.44) * math.cos(2 * math.pi * (week * 7 + 10) / 365.25)
@@ -84,13 +84,13 @@ def sun_table() -> str:
 
 
 def clock(hours: float) -> str:
-    """Write hours as a clock does."""
+    """Format hours as HH:MM."""
     minutes = round(hours * 60)
     return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
 def moon_table(now: int) -> str:
-    """Work out the phase of the moon in each week of the year around now."""
+    """Compute the phase of the moon for each week of the year around `now`."""
     lines = ["day,phase\n"]
     for noon in range(now // DAY * DAY + DAY // 2 - 182 * DAY, now + 182 * DAY, 7 * DAY):
         age = (noon - NEW_MOON) / DAY % MOON_DAYS

@@ -1,33 +1,33 @@
-"""When people do things: on working days rather than at weekends, by day rather than by night."""
+"""Random timestamps of activity: mostly on weekdays, always in working hours."""
 
 from datetime import UTC, datetime
 from typing import Final
 
 from holdfast_demo.sample.seeded_random import SeededRandom
 
-__all__ = ["DAY", "day_of", "moments", "month_of"]
+__all__ = ["DAY", "format_day", "format_month", "random_times"]
 
 DAY: Final = 86_400
 SATURDAY: Final = 5
 
 
-def moments(rng: SeededRandom, start: int, end: int, count: int) -> list[int]:
-    """Draw moments between two others, in order and each its own."""
-    drawn: set[int] = set()
-    while len(drawn) < count:
+def random_times(rng: SeededRandom, start: int, end: int, count: int) -> list[int]:
+    """Return `count` distinct random times between `start` and `end`, sorted."""
+    chosen: set[int] = set()
+    while len(chosen) < count:
         day = rng.between(start, end) // DAY * DAY
         moment = day + rng.between(7 * 3600, 19 * 3600)
-        quiet = datetime.fromtimestamp(moment, UTC).weekday() >= SATURDAY and not rng.one_in(4)
-        if start <= moment <= end and not quiet:
-            drawn.add(moment)
-    return sorted(drawn)
+        is_skipped = datetime.fromtimestamp(moment, UTC).weekday() >= SATURDAY and not rng.one_in(4)
+        if start <= moment <= end and not is_skipped:
+            chosen.add(moment)
+    return sorted(chosen)
 
 
-def day_of(moment: int) -> str:
-    """Write a day as people do."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%-d %B")
+def format_day(timestamp: int) -> str:
+    """Format the day of a timestamp."""
+    return datetime.fromtimestamp(timestamp, UTC).strftime("%-d %B")
 
 
-def month_of(moment: int) -> str:
-    """Write a month as files are named after it."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m")
+def format_month(timestamp: int) -> str:
+    """Format the month of a timestamp for a file name."""
+    return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m")

@@ -1,4 +1,4 @@
-"""Made-up conversations in the data folder, as the backups of somebody who does not exist."""
+"""Generated conversations in the data folder: a backup and an archive with pictures."""
 
 import tempfile
 from pathlib import Path
@@ -14,14 +14,14 @@ from holdfast_demo.sample_writer import SampleMedia
 __all__ = ["add_conversation"]
 
 MESSAGES: Final = 5000
-# An archive is made before the service answers, so it is a small one; it has pictures.
+# Small, because the archive is created before the service answers.
 ARCHIVED: Final = 1000
 SEED: Final = 1
 ARCHIVE: Final = "demo-with-pictures.db"
 
 
 def add_conversation(settings: Settings) -> None:
-    """Put a made-up backup into the data folder, and an archive with its attachments."""
+    """Add a generated backup to the data folder, and an archive with attachments."""
     folder = settings.data / "backups"
     folder.mkdir(mode=0o700, exist_ok=True)
     with write_atomically(folder / "demo.binproto", replace=True) as target:
@@ -31,7 +31,7 @@ def add_conversation(settings: Settings) -> None:
 
 
 def add_archive(path: Path) -> None:
-    """Make an archive of a made-up history, with the files that were sent in it."""
+    """Create an archive of a generated history with its attachments."""
     if path.exists():
         return
     with tempfile.TemporaryFile() as plain:

@@ -1,4 +1,4 @@
-"""What is talked about in the demo: labels, milestones, issues and what people answered."""
+"""The labels, milestones, issues and comments of the demo."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +19,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DemoLabel:
-    """A label of all repositories of the organization."""
+    """A label of the organization."""
 
     name: str
     color: str
@@ -29,7 +29,7 @@ class DemoLabel:
 
 @dataclass(frozen=True, slots=True)
 class DemoMilestone:
-    """A milestone, due some days from now."""
+    """A milestone, due `due_days` after the first start."""
 
     title: str
     description: str
@@ -39,7 +39,7 @@ class DemoMilestone:
 
 @dataclass(frozen=True, slots=True)
 class DemoIssue:
-    """An issue and the talk about it: who said what, in order."""
+    """An issue and its comments, each with its author, in order."""
 
     person: DemoUser
     title: str
@@ -47,7 +47,7 @@ class DemoIssue:
     labels: tuple[str, ...] = ()
     milestone: str = ""
     assignees: tuple[DemoUser, ...] = ()
-    talk: tuple[tuple[DemoUser, str], ...] = ()
+    comments: tuple[tuple[DemoUser, str], ...] = ()
     closed_by: DemoUser | None = None
     due_days: int = 0
 
@@ -116,7 +116,7 @@ HARBOUR: Final = (
         "- [x] find out why\n- [ ] change only the cells that changed\n- [ ] try it with a reader",
         ("bug", "good first issue"),
         "Season opening",
-        talk=((IFE, "I could try it with NVDA on Thursday."),),
+        comments=((IFE, "I could try it with NVDA on Thursday."),),
     ),
     DemoIssue(
         MAREN,
@@ -124,7 +124,7 @@ HARBOUR: Final = (
         "People clone without LFS and see three lines of text instead of a picture.",
         ("documentation",),
         closed_by=MAREN,
-        talk=((MAREN, "`git lfs pull` is in the README now."),),
+        comments=((MAREN, "`git lfs pull` is in the README now."),),
     ),
     DemoIssue(
         TOMAS,
@@ -132,14 +132,14 @@ HARBOUR: Final = (
         "At neaps the inner berths keep half a metre more. `allot` looks at the length only, so shallow boats get "
         "the deep places:\n\n```python\nchosen = min(free, key=lambda berth: (berth.depth, berth.length))\n```",
         ("wish", "size/small"),
-        talk=((MAREN, "Then a dinghy never lies outside. I like it."), (JONAH, "The dinghies will too.")),
+        comments=((MAREN, "Then a dinghy never lies outside. I like it."), (JONAH, "The dinghies will too.")),
     ),
     DemoIssue(
         IFE,
         "soundings: an empty file should not be an error",
         "When the sounder was off, the script stops with *no soundings* and status 1. Cron then tells us all.",
         ("question",),
-        talk=(
+        comments=(
             (TOMAS, "I would rather know that it was off."),
             (IFE, "So would I, but once a day, not every minute."),
         ),
@@ -188,7 +188,7 @@ HARBOUR: Final = (
         "Names of boats that are longer than the board",
         "*Lady of Skerry* is cut to *Lady of Ske*. Break the line, or make the letters narrower?",
         ("bug", "good first issue"),
-        talk=((JONAH, "Break it. She is worth two lines."),),
+        comments=((JONAH, "Break it. She is worth two lines."),),
         closed_by=YUKI,
     ),
     DemoIssue(
@@ -196,7 +196,7 @@ HARBOUR: Final = (
         "Rule of twelfths for places with two high waters",
         "Ours is regular, but Jonah's home port has a stand. Is it worth it?",
         ("question",),
-        talk=((JONAH, "Not for me. I look out of the window."),),
+        comments=((JONAH, "Not for me. I look out of the window."),),
         closed_by=TOMAS,
     ),
     DemoIssue(
@@ -205,7 +205,7 @@ HARBOUR: Final = (
         "I want to see the level from bed.\n\n> Then get up.\n> -- everybody\n\nStill.",
         ("wish", "size/large"),
         "Season opening",
-        talk=((YUKI, "The table is wide. A list would do below 40rem."),),
+        comments=((YUKI, "The table is wide. A list would do below 40rem."),),
     ),
     DemoIssue(
         MAREN,
@@ -234,7 +234,7 @@ ALMANAC: Final = (
         "Refraction is missing, and the sun is not a point. Together about 50 minutes of arc: "
         "use -0.83° instead of 0°.",
         ("bug", "good first issue"),
-        talk=((IFE, "Four minutes is how long it takes me to find the lantern, so yes please."),),
+        comments=((IFE, "Four minutes is how long it takes me to find the lantern, so yes please."),),
     ),
     DemoIssue(
         IFE,
@@ -242,14 +242,14 @@ ALMANAC: Final = (
         "The next one here is partial, but people will ask. Draft on `draft/eclipses`.",
         ("wish", "size/large"),
         assignees=(IFE,),
-        talk=((JONAH, "Look up. That is the whole page."), (IFE, "It is, so far.")),
+        comments=((JONAH, "Look up. That is the whole page."), (IFE, "It is, so far.")),
     ),
     DemoIssue(
         JONAH,
         "What is the custom with the tree on the crane?",
         "The page of December mentions it as if everybody knew.",
         ("documentation", "question"),
-        talk=((MAREN, "The crane had nothing to do in December of 1987. Neither had we."),),
+        comments=((MAREN, "The crane had nothing to do in December of 1987. Neither had we."),),
         closed_by=MAREN,
     ),
     DemoIssue(
@@ -273,7 +273,7 @@ ALMANAC: Final = (
         "Southern hemisphere",
         "For my mother. `LATITUDE` is a constant; could it be a column?",
         ("wish",),
-        talk=(
+        comments=(
             (YUKI, "A file for each place, I think. What is her latitude?"),
             (TOMAS, "34.6 south, and she says hello."),
         ),
@@ -286,7 +286,7 @@ ALMANAC: Final = (
     ),
     DemoIssue(JONAH, "Mackerel in August: confirmed", "Eleven before breakfast.", closed_by=JONAH),
 )
-# An issue and one it waits for, each by its repository and number; one of the blockers is closed already.
+# An issue and one it depends on, each as repository and number; one of the dependencies is closed.
 DEPENDENCIES: Final = (
     (("harbour", 2), ("almanac", 4)),
     (("almanac", 4), ("almanac", 1)),

@@ -1,4 +1,4 @@
-"""The pictures of the demo: a harbour and a tide curve as SVG, a view from the sea as PNG."""
+"""The pictures of the demo repository: a harbour and a tide curve as SVG, a landscape as PNG."""
 
 import math
 
@@ -9,7 +9,7 @@ __all__ = ["harbour_svg", "tides_svg", "view_png", "water_level"]
 
 
 def water_level(hours: float) -> float:
-    """Return the level in metres some hours after the beginning: two tides a day, and springs every fortnight."""
+    """Return the water level in metres after some hours: two tides a day, and spring tides every fortnight."""
     springs = 1 + 0.35 * math.cos(2 * math.pi * hours / (24 * 14.77))
     return 1.6 + 1.1 * springs * math.cos(2 * math.pi * hours / 12.42)
 
@@ -41,7 +41,7 @@ def harbour_svg() -> str:
 
 
 def tides_svg() -> str:
-    """Draw the level of the water over two days."""
+    """Draw the water level of two days."""
     hours = (quarter / 4 for quarter in range(193))
     points = " ".join(f"{40 + hour * 9:.1f},{180 - water_level(hour) * 45:.1f}" for hour in hours)
     lines = "".join(
@@ -63,5 +63,5 @@ def tides_svg() -> str:
 
 
 def view_png() -> bytes:
-    """Draw what the harbour looks like from the sea, too large for a repository without LFS."""
+    """Draw the picture that the repository stores with Git LFS."""
     return png(landscape(SeededRandom("view"), 960, 540))

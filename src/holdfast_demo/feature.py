@@ -13,7 +13,7 @@ class FeatureCommit:
 
     path: str
     message: str
-    piece: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +22,4 @@ class Feature:
 
     branch: str
     person: DemoUser
-    steps: tuple[FeatureCommit, ...]
+    commits: tuple[FeatureCommit, ...]

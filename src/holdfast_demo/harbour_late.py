@@ -1,4 +1,4 @@
-"""What was added to the program of the repository `harbour` in its second half year."""
+"""The feature branches of the repository `harbour` in its second half year."""
 
 from typing import Final
 

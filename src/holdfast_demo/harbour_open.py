@@ -1,13 +1,13 @@
-"""The work on the repository `harbour` that is not merged yet."""
+"""The branches of the repository `harbour` that are not merged."""
 
 from typing import Final
 
 from holdfast_demo.feature import Feature, FeatureCommit
 from holdfast_demo.people import IFE, MAREN, TOMAS
 
-__all__ = ["UNFINISHED"]
+__all__ = ["OPEN"]
 
-UNFINISHED: Final = (
+OPEN: Final = (
     Feature(
         "feature/lanterns",
         IFE,

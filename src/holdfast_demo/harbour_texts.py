@@ -1,4 +1,4 @@
-"""What stands in the repository `harbour` besides its program: the first files, and words for every day."""
+"""Texts of the repository `harbour`: its first files, its settings, and words for logbook entries and releases."""
 
 from typing import Final
 
@@ -107,7 +107,7 @@ SETTINGS: Final = {
     "lantern.dusk_minutes": 20,
     "berths.keep_hours": 2,
 }
-# What is changed in the settings, by how much, and why.
+# Changes of settings: name, difference, commit message.
 TUNINGS: Final = (
     ("board.refresh_seconds", -5, "Look more often: the ferry was quicker than the board"),
     ("board.rows", 1, "One more row on the board, for the visitors of the weekend"),

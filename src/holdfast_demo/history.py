@@ -1,4 +1,4 @@
-"""Writes a history for `git fast-import`: commits on branches, merges and tags, with a date for each."""
+"""Writes a commit history for `git fast-import`: branches, merges and tags with their dates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class DemoFile:
 
 
 def text(words: str, mode: str = "100644") -> DemoFile:
-    """Make a file of a text."""
+    """Return a file with this text."""
     return DemoFile(words.encode(), mode)
 
 
@@ -45,7 +45,7 @@ class DemoHistory:
 
     @property
     def commits(self) -> int:
-        """How many commits there are."""
+        """The number of commits."""
         return self._count
 
     def commit(
@@ -77,16 +77,16 @@ class DemoHistory:
         branch.changed.update(files)
 
     def fork(self, branch: DemoBranch, name: str) -> DemoBranch:
-        """Begin a branch where another one is."""
+        """Create a branch at the tip of another."""
         return DemoBranch(name, branch.tip, dict(branch.files))
 
     def merge(self, branch: DemoBranch, other: DemoBranch, person: DemoUser, when: int, message: str) -> None:
-        """Merge a branch into another; what it changed must not have changed there meanwhile."""
+        """Merge a branch into another, which must not have changed the same files."""
         files = {path: other.files[path] for path in sorted(other.changed)}
         self.commit(branch, person, when, message, files, merged=other.tip)
 
     def tag(self, name: str, branch: DemoBranch, person: DemoUser, when: int, message: str) -> None:
-        """Put an annotated tag on the newest commit of a branch, or a plain one when there is no message."""
+        """Tag the tip of a branch; the tag is annotated if there is a message."""
         if message:
             head = f"tag {name}\nfrom :{branch.tip}\ntagger {signed(person, when)}\n"
             self._pieces += [head.encode(), data(message.encode())]
@@ -94,15 +94,15 @@ class DemoHistory:
             self._pieces.append(f"reset refs/tags/{name}\nfrom :{branch.tip}\n\n".encode())
 
     def stream(self) -> bytes:
-        """Return what `git fast-import` reads."""
+        """Return the stream for `git fast-import`."""
         return b"".join([*self._pieces, b"done\n"])
 
 
 def signed(person: DemoUser, when: int) -> str:
-    """Write who did something and when."""
+    """Format an author or committer line."""
     return f"{person.full_name} <{person.email}> {when} {person.zone}"
 
 
 def data(content: bytes) -> bytes:
-    """Write a piece of content with its length."""
+    """Format a data command."""
     return b"data %d\n%s\n" % (len(content), content)

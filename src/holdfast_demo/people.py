@@ -1,4 +1,4 @@
-"""The people of the demo: nobody who exists, and nobody whose password is known."""
+"""The users of the demo. They are fictional, and their passwords are random and not stored."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +16,7 @@ class DemoUser:
 
     @property
     def email(self) -> str:
-        """The address that joins their commits to their account."""
+        """The e-mail address of the account and of its commits."""
         return f"{self.name}@tidewater.example"
 
 

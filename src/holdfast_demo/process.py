@@ -1,4 +1,4 @@
-"""Makes the demo content in a process of its own, while the service runs and no longer than it."""
+"""Creates the demo content in a child process, which ends when the service does."""
 
 import os
 import signal
@@ -17,20 +17,20 @@ from holdfast.settings import Settings
 from holdfast_demo.conversation import add_conversation
 from holdfast_demo.service_login import ServiceLogin
 
-__all__ = ["making_demo"]
+__all__ = ["demo_process"]
 
-# How long it may take to clean up once the service has ended.
+# How long the process may take to clean up when the service has ended.
 GRACE_SECONDS: Final = 5
 
 log = structlog.get_logger(__name__)
 
 
 @contextmanager
-def making_demo(settings: Settings, first: FirstStart | None, server: socket.socket) -> Iterator[None]:
-    """Fill a new data folder through the service that is about to run, when the settings ask for it.
+def demo_process(settings: Settings, first: FirstStart | None, server: socket.socket) -> Iterator[None]:
+    """Create demo content in a new data folder through the service that is about to start, if the settings say so.
 
-    The conversation is written at once. The rest is made by a process that may start before the service does: the
-    socket listens already, and requests wait there. Its pipe closes when the service ends, however it ends.
+    The conversation is written first. The rest is created by a process that may start before the service, whose
+    socket is already listening. Its standard input closes when the service ends, even by a signal.
     """
     password = None if first is None else first.password or settings.admin_password
     if not settings.demo or first is None or password is None:
@@ -38,7 +38,7 @@ def making_demo(settings: Settings, first: FirstStart | None, server: socket.soc
         return
     add_conversation(settings)
     host, port = server.getsockname()[:2]
-    order = ServiceLogin(
+    login = ServiceLogin(
         host=reachable(host),
         port=port,
         name=first.admin,
@@ -48,34 +48,34 @@ def making_demo(settings: Settings, first: FirstStart | None, server: socket.soc
     )
     command = [sys.executable, "-P", "-m", "holdfast_demo"]
     try:
-        # In a group of its own: what a terminal sends on Ctrl-C is for the service.
+        # In a process group of its own, so that Ctrl-C in a terminal reaches only the service.
         process = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)  # noqa: S603  # our own program
     except OSError as error:
         log.warning("demo content not created", reason=error.strerror)
         yield
         return
     try:
-        tell(process, msgspec.json.encode(order) + b"\n")
+        send_line(process, msgspec.json.encode(login) + b"\n")
         yield
     finally:
-        end(process)
+        stop_process(process)
 
 
 def reachable(host: str) -> str:
-    """Return the address to connect to for one that was listened on."""
+    """Return the address to connect to for an address to listen on."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared with, not bound to
 
 
-def tell(process: "subprocess.Popen[bytes]", line: bytes) -> None:
-    """Write the line it waits for; if it has ended, it has said why."""
+def send_line(process: "subprocess.Popen[bytes]", line: bytes) -> None:
+    """Send a line to the process; if it has exited, it has logged the reason."""
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.write(line)
             process.stdin.flush()
 
 
-def end(process: "subprocess.Popen[bytes]") -> None:
-    """Close the pipe, which ends it if it is still at work, and wait until it has cleaned up."""
+def stop_process(process: "subprocess.Popen[bytes]") -> None:
+    """Close the standard input of the process, which stops it, and wait until it has cleaned up."""
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.close()

@@ -1,4 +1,4 @@
-"""Writes made-up histories in any form, with the attachments they refer to where the form has a place for them."""
+"""Writes generated chat histories in any format, with their attachments if the format can contain them."""
 
 import io
 import tempfile
@@ -24,23 +24,23 @@ __all__ = ["SampleMedia", "write_sample"]
 @redacted
 @dataclass(frozen=True, slots=True)
 class SampleMedia:
-    """The attachments of a made-up history, which are made up too."""
+    """The generated attachments of a generated history, as the media of a backup."""
 
     media: dict[bytes, Media]
 
     @contextmanager
     def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
-        """Open one."""
+        """Open an attachment."""
         self.check(attachment)
         yield io.BytesIO(self.media[attachment.plaintext_hash].content)
 
     def check(self, attachment: AttachmentKey) -> None:
-        """Refuse one that is not of this history."""
+        """Raise `AttachmentMissing` unless the attachment belongs to this history."""
         if attachment.plaintext_hash not in self.media:
             raise AttachmentMissing(f"attachment {attachment.name} is not of this sample")
 
     def has_files(self) -> bool:
-        """Say yes: all are made up."""
+        """Return True: every attachment can be generated."""
         return True
 
 
@@ -53,7 +53,7 @@ def write_sample(
     keys: KeyMaterial | None = None,
     replace: bool = False,
 ) -> Conversion | None:
-    """Write the records of `sample_records` in a form; a folder also gets the attachments of `seed`."""
+    """Write the records of `sample_records` in a format; a folder also gets the attachments of `seed`."""
     header = next(records)
     if to is OutputFormat.STREAM:
         with write_stream(target, header, unchecked=True, replace=replace) as writer:
@@ -67,6 +67,6 @@ def write_sample(
         plain.seek(0)
         with backup_reader.open(plain) as backup:
             backup.media = SampleMedia(sample_media(seed))
-            # What is made up has no secret, so that any key will do.
+            # Generated content is not secret, so any key is accepted.
             backup.recovery_keys = () if keys is None or keys.pool is None else (keys.pool,)
             return convert(backup, target, to=to, keys=keys, replace=replace)

@@ -1,4 +1,4 @@
-"""What the process that makes the demo content is told."""
+"""The message that the service sends to the process that creates the demo content."""
 
 from typing import Literal
 
@@ -18,4 +18,4 @@ class ServiceLogin(msgspec.Struct, frozen=True, kw_only=True):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     def __repr__(self) -> str:
-        return f"Order(host={self.host!r}, port={self.port!r}, name={self.name!r})"
+        return f"ServiceLogin(host={self.host!r}, port={self.port!r}, name={self.name!r})"

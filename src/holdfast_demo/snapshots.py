@@ -1,4 +1,4 @@
-"""Two snapshots of somebody's conversations, a year apart, for a repository that keeps them."""
+"""Two backups of a generated history, a year apart, for the repository `conversations`."""
 
 import io
 from typing import Final
@@ -14,7 +14,7 @@ __all__ = ["ATTRIBUTES", "FILE", "README", "snapshots"]
 
 FILE: Final = "phone.binproto"
 MESSAGES: Final = 1500
-# Another history than the one in the data folder.
+# Not the seed of the history in the data folder.
 SEED: Final = 7
 LAST_MS: Final = 1_735_689_599_999
 ATTRIBUTES: Final = f"{FILE} filter=lfs diff=lfs merge=lfs -text\n"
@@ -30,7 +30,7 @@ earlier snapshot at an earlier commit. Only those who may see this repository ma
 
 
 def snapshots() -> tuple[bytes, bytes]:
-    """Make both: what was there at the end of a year, and everything."""
+    """Return the history up to the end of a year, and the whole history."""
     whole = b"".join(encode_varint(len(record)) + record for record in sample_records(MESSAGES, seed=SEED))
     earlier = io.BytesIO()
     with backup_reader.open(io.BytesIO(whole)) as source:

@@ -56,14 +56,14 @@ def check_content(client: httpx.Client) -> None:
     assert total(client, "/orgs/tidewater/repos") == 2
     assert total(client, "/orgs/tidewater/labels") == len(demo_issues.LABELS)
     for name, branches, issues in (
-        ("harbour", harbour.KEPT, demo_issues.HARBOUR),
-        ("almanac", almanac.KEPT, demo_issues.ALMANAC),
+        ("harbour", harbour.PUSHED_BRANCHES, demo_issues.HARBOUR),
+        ("almanac", almanac.PUSHED_BRANCHES, demo_issues.ALMANAC),
     ):
         repository = f"/repos/tidewater/{name}"
         assert {branch["name"] for branch in client.get(f"{repository}/branches").json()} == set(branches)
         assert total(client, f"{repository}/issues?state=all") == len(issues)
         assert total(client, f"{repository}/issues?state=closed") == sum(bool(issue.closed_by) for issue in issues)
-        assert total(client, f"{repository}/issues/comments") == sum(len(issue.talk) for issue in issues)
+        assert total(client, f"{repository}/issues/comments") == sum(len(issue.comments) for issue in issues)
     graph = client.get("/repos/tidewater/harbour/issues/2/dependencies/graph").json()
     assert [(node["repository"], node["number"]) for node in graph["nodes"]] == [
         ("tidewater/harbour", 2),

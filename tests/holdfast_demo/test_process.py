@@ -10,7 +10,7 @@ import pytest
 from holdfast.hosting.data_folder import FirstStart
 from holdfast.secret import Secret
 from holdfast.settings import Settings
-from holdfast_demo.process import making_demo, reachable
+from holdfast_demo.process import demo_process, reachable
 from tests.conftest import wait_for
 from tests.server_process import run_server, server_url
 
@@ -38,7 +38,7 @@ def test_nothing_is_made_unless_the_folder_is_new_and_it_is_wanted(
     tmp_path: Path, *, demo: bool, first: FirstStart | None
 ) -> None:
     """An existing data folder, or a start without --demo, gets no demo content."""
-    with socket.socket() as server, making_demo(Settings(data=tmp_path, demo=demo), first, server):
+    with socket.socket() as server, demo_process(Settings(data=tmp_path, demo=demo), first, server):
         assert list(tmp_path.iterdir()) == []
 
 
@@ -46,7 +46,7 @@ def test_a_service_that_never_answers_is_not_waited_for(tmp_path: Path, capfd: p
     """The process ends as soon as the service does, and says in one line that it is not done."""
     settings = Settings(data=tmp_path, demo=True)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        with making_demo(settings, FirstStart("admin", Secret("not-to-be-seen")), server):
+        with demo_process(settings, FirstStart("admin", Secret("not-to-be-seen")), server):
             connection, _ = server.accept()
         connection.close()
     err = capfd.readouterr().err
@@ -63,7 +63,7 @@ def test_a_process_that_cannot_start_is_a_warning(
     monkeypatch.setattr("sys.executable", str(tmp_path / "no-python"))
     first = FirstStart("admin", Secret("long enough"))
     settings = Settings(data=tmp_path, demo=True)
-    with socket.create_server(("127.0.0.1", 0)) as server, making_demo(settings, first, server):
+    with socket.create_server(("127.0.0.1", 0)) as server, demo_process(settings, first, server):
         pass
     output = capfd.readouterr()
     assert "demo content not created" in output.out + output.err

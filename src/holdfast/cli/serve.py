@@ -125,9 +125,9 @@ def demo_content(
     """Return a context that adds demo content to a new data folder while the service runs, if enabled."""
     if not settings.demo:
         return nullcontext()
-    from holdfast_demo.process import making_demo
+    from holdfast_demo.process import demo_process
 
-    return making_demo(settings, first, server)
+    return demo_process(settings, first, server)
 
 
 def run(settings: Settings, server: socket.socket, ssh: socket.socket | None, count: int) -> None:

@@ -1,8 +1,8 @@
-"""Made-up chat histories that look real, for demonstrations, benchmarks and a first try.
+"""Generated chat histories that look real, for demonstrations, tests and benchmarks.
 
-`sample_records` yields the records of a backup of any size, `sample_media` the files its attachments refer to. The
-people, groups and sentences are invented, and the phone numbers are ones set aside for fiction. The same arguments
-give the same bytes on every machine.
+`sample_records` yields the records of a backup of any size, `sample_media` the files of its attachments. People,
+groups and texts are fictional, and the phone numbers are reserved for fiction. The same arguments give the same
+bytes on every machine.
 """
 
 from holdfast_demo.sample.item_context import Edition

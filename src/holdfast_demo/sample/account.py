@@ -1,4 +1,4 @@
-"""The header of a sample, and the account it belongs to."""
+"""The header of a sample, and its account record."""
 
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo
 from holdfast_demo.sample.media import Library
@@ -10,7 +10,7 @@ __all__ = ["account", "header"]
 
 
 def header(rng: SeededRandom, backup_time: int) -> BackupInfo:
-    """Write the record every backup begins with."""
+    """Return the header of the backup."""
     return BackupInfo(
         version=1,
         backupTimeMs=backup_time,
@@ -22,7 +22,7 @@ def header(rng: SeededRandom, backup_time: int) -> BackupInfo:
 
 
 def account(me: SamplePerson, library: Library, rng: SeededRandom, now: int, *, current: bool) -> AccountData:
-    """Write the account of the sample's owner."""
+    """Return the account record."""
     record = AccountData(
         profileKey=rng.randbytes(32),
         username=me.username,
@@ -55,7 +55,7 @@ def account(me: SamplePerson, library: Library, rng: SeededRandom, now: int, *, 
 
 
 def settings(chosen: AccountData.AccountSettings, rng: SeededRandom) -> None:
-    """Fill in the settings; whatever can be switched on, is."""
+    """Fill in the settings, with every switch turned on."""
     option = AccountData.AutoDownloadSettings
     chosen.readReceipts = True
     chosen.sealedSenderIndicators = True
@@ -76,7 +76,7 @@ def settings(chosen: AccountData.AccountSettings, rng: SeededRandom) -> None:
     chosen.phoneNumberSharingMode = rng.pick(AccountData.PhoneNumberSharingMode.values()[1:])
     chosen.customChatColors.extend(custom_colours())
     chosen.optimizeOnDeviceStorage = True
-    # 201 is the paid tier; the free one (200) could not have its media optimized.
+    # 201 is the paid tier; the free one (200) has no media optimization.
     chosen.backupTier = 201
     chosen.defaultSentMediaQuality = rng.pick(AccountData.SentMediaQuality.values()[1:])
     chosen.autoDownloadSettings.images = option.WIFI_AND_CELLULAR
@@ -88,7 +88,7 @@ def settings(chosen: AccountData.AccountSettings, rng: SeededRandom) -> None:
 
 
 def later_settings(record: AccountData, rng: SeededRandom) -> None:
-    """Fill in the settings that came after the specification."""
+    """Fill in the settings that were added after the specification."""
     chosen = record.accountSettings
     chosen.appTheme = rng.pick(AccountData.AppTheme.values()[1:])
     chosen.callsUseLessDataSetting = rng.pick(AccountData.CallsUseLessDataSetting.values()[1:])

@@ -1,4 +1,4 @@
-"""Messages that carry something: pictures, voices, stickers, cards, badges, replies to stories."""
+"""Messages with attachments, stickers, contact cards, gift badges and story replies."""
 
 from holdfast.backup.schema.backup_pb2 import (
     ChatItem,
@@ -56,7 +56,7 @@ def add(
     where: FillLocator | None = None,
     flag: MessageAttachment.Flag.ValueType = MessageAttachment.NONE,
 ) -> MessageAttachment:
-    """Attach a file of the library."""
+    """Add an attachment with a file of the library."""
     attachment = item.standardMessage.attachments.add()
     media = context.rng.pick(context.sample.library[use])
     fill_attachment(
@@ -66,7 +66,7 @@ def add(
 
 
 def add_quotable(item: ChatItem, context: ItemContext) -> None:
-    """Keep a message with a file in mind, so that it can be quoted."""
+    """Add a message with a file to the recent messages, which can be quoted."""
     message = item.standardMessage
     pointer = message.attachments[0].pointer
     earlier = QuotableMessage(
@@ -80,7 +80,7 @@ def add_quotable(item: ChatItem, context: ItemContext) -> None:
 
 
 def photo(item: ChatItem, context: ItemContext) -> None:
-    """Share a picture, often with a word about it."""
+    """Add a picture, with a text in half of the cases."""
     add(item, context, context.rng.pick(("photo", "photo", "drawing")))
     if context.rng.one_in(2):
         item.standardMessage.text.body = context.next_text()
@@ -89,7 +89,7 @@ def photo(item: ChatItem, context: ItemContext) -> None:
 
 
 def photo_at(where: FillLocator) -> Fill:
-    """Share a picture whose file is at a given place."""
+    """Return a function that adds a picture whose file has the given location."""
 
     def fill(item: ChatItem, context: ItemContext) -> None:
         add(item, context, "photo", where=where).pointer.caption = "Seen from the bridge"
@@ -99,39 +99,39 @@ def photo_at(where: FillLocator) -> Fill:
 
 
 def album(item: ChatItem, context: ItemContext) -> None:
-    """Share several pictures at once."""
+    """Add several pictures."""
     for _ in range(context.rng.between(2, 5)):
         add(item, context, "photo")
     add_quotable(item, context)
 
 
 def voice(item: ChatItem, context: ItemContext) -> None:
-    """Leave a voice message, which has no text."""
+    """Add a voice message."""
     add(item, context, "voice", flag=MessageAttachment.VOICE_MESSAGE)
     react_often(item.standardMessage.reactions, context)
     add_quotable(item, context)
 
 
 def animation(item: ChatItem, context: ItemContext) -> None:
-    """Share a moving picture."""
+    """Add an animated GIF."""
     add(item, context, "animation", flag=MessageAttachment.GIF)
     add_quotable(item, context)
 
 
 def borderless(item: ChatItem, context: ItemContext) -> None:
-    """Share a picture that is shown without a frame."""
+    """Add a picture with the flag `BORDERLESS`."""
     add(item, context, "sticker", flag=MessageAttachment.BORDERLESS)
     add_quotable(item, context)
 
 
 def document(item: ChatItem, context: ItemContext) -> None:
-    """Share a document."""
+    """Add a document."""
     add(item, context, "document")
     add_quotable(item, context)
 
 
 def undownloaded_video(item: ChatItem, context: ItemContext) -> None:
-    """Share a film that has not been downloaded, so that nothing but its size is known here."""
+    """Add a video that was not downloaded: only its size is known."""
     film = Media(
         "video/mp4", b"", b"", "clip.mp4", 1280, 720, context.rng.pick(context.sample.library["photo"]).blur_hash
     )
@@ -144,7 +144,7 @@ def undownloaded_video(item: ChatItem, context: ItemContext) -> None:
 
 
 def sticker(item: ChatItem, context: ItemContext) -> None:
-    """Send a sticker, of an installed pack or of one that is not."""
+    """Add a sticker of an installed or another pack."""
     message = item.stickerMessage
     files = context.sample.library["sticker"]
     number = context.rng.below(len(files))
@@ -160,14 +160,14 @@ def sticker(item: ChatItem, context: ItemContext) -> None:
 
 
 def sticker_with_reactions(item: ChatItem, context: ItemContext) -> None:
-    """Send a sticker that people react to."""
+    """Add a sticker with reactions."""
     sticker(item, context)
     item.stickerMessage.ClearField("reactions")
     react(item.stickerMessage.reactions, context, 3)
 
 
 def view_once(item: ChatItem, context: ItemContext) -> None:
-    """Send a picture to be seen once, which nobody has opened yet."""
+    """Add a view-once picture that was not opened."""
     photos = context.sample.library["photo"]
     fill_attachment(
         item.viewOnceMessage.attachment, context.rng.pick(photos), context.rng, context.sent, where=all_tiers
@@ -177,28 +177,28 @@ def view_once(item: ChatItem, context: ItemContext) -> None:
 
 
 def viewed_once(item: ChatItem, context: ItemContext) -> None:
-    """Send a picture to be seen once, which is gone because it was seen."""
+    """Add a view-once message whose picture was viewed and deleted."""
     item.viewOnceMessage.SetInParent()
     context.chat.recent.append(QuotableMessage(context.sent, context.author.id, "", Quote.VIEW_ONCE))
 
 
 def gift_badge(item: ChatItem, context: ItemContext) -> None:
-    """Give a badge that could not be redeemed.
+    """Add a gift badge that could not be redeemed.
 
-    The other states need a credential that only the service can issue, so they do not occur in samples.
+    The other states need a credential that only the service can issue.
     """
     item.giftBadge.state = GiftBadge.FAILED
     context.chat.recent.append(QuotableMessage(context.sent, context.author.id, "", Quote.GIFT_BADGE))
 
 
 def story_reply(item: ChatItem, context: ItemContext) -> None:
-    """Answer somebody's story in words."""
+    """Add a text reply to a story."""
     item.directStoryReplyMessage.textReply.text.body = context.next_text()
     react(item.directStoryReplyMessage.reactions, context, 1)
 
 
 def long_story_reply(item: ChatItem, context: ItemContext) -> None:
-    """Answer somebody's story at length."""
+    """Add a reply to a story with a long text."""
     answer = item.directStoryReplyMessage.textReply
     media = context.rng.pick(context.sample.library["long_text"])
     answer.text.body = beginning_of(media.content)
@@ -206,12 +206,12 @@ def long_story_reply(item: ChatItem, context: ItemContext) -> None:
 
 
 def story_emoji_reply(item: ChatItem, context: ItemContext) -> None:
-    """Answer somebody's story with a sign."""
+    """Add an emoji reply to a story."""
     item.directStoryReplyMessage.emoji = context.rng.pick(("🔥", "😍", "👏🏽"))
 
 
 def contact_card(item: ChatItem, context: ItemContext) -> None:
-    """Pass on an address card on which every line is filled in."""
+    """Add a contact card with all fields."""
     contact = item.contactMessage.contact
     name = contact.name
     name.prefix, name.givenName, name.middleName = "Dr.", "Ottilie", "Maria"

@@ -1,4 +1,4 @@
-"""File pointers: what a message says about a file, and where the file can be found."""
+"""File pointers: the description of a file, and its locations."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ FillLocator = Callable[[FilePointer.LocatorInfo, Media, SeededRandom, int], None
 
 
 def on_device(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, _sent: int) -> None:
-    """Say that the file is on the device, and only there."""
+    """Fill in the locator of a file on the device only."""
     locator.key = rng.randbytes(64)
     locator.size = len(media.content)
     locator.localKey = rng.randbytes(64)
@@ -31,7 +31,7 @@ def on_device(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom,
 
 
 def uploaded(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, _sent: int) -> None:
-    """Say that the file is in the media tier and not on the device."""
+    """Fill in the locator of a file in the media tier only."""
     locator.key = rng.randbytes(64)
     locator.size = len(media.content)
     locator.mediaTierCdnNumber = 3
@@ -39,14 +39,14 @@ def uploaded(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, 
 
 
 def all_tiers(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, sent: int) -> None:
-    """Say that the file is on the device, in the media tier, and still where the sender put it."""
+    """Fill in the locator of a file on the device, in the media tier and in the transit tier."""
     on_device(locator, media, rng, sent)
     locator.mediaTierCdnNumber = 3
     in_transit(locator, rng, sent)
 
 
 def not_downloaded(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRandom, sent: int) -> None:
-    """Say that the file has not been downloaded: only the sender's digest of the encrypted file is known."""
+    """Fill in the locator of a file that was not downloaded: only the digest of the encrypted file is known."""
     locator.key = rng.randbytes(64)
     locator.size = len(media.content)
     in_transit(locator, rng, sent)
@@ -54,25 +54,25 @@ def not_downloaded(locator: FilePointer.LocatorInfo, media: Media, rng: SeededRa
 
 
 def in_transit(locator: FilePointer.LocatorInfo, rng: SeededRandom, sent: int) -> None:
-    """Say where the sender put the file."""
+    """Fill in the location in the transit tier."""
     locator.transitCdnKey = rng.randbytes(10).hex()
     locator.transitCdnNumber = rng.between(2, 3)
     locator.transitTierUploadTimestamp = sent - 400
 
 
 def lost(_locator: FilePointer.LocatorInfo, _media: Media, _rng: SeededRandom, _sent: int) -> None:
-    """Say nothing: the file is gone for good."""
+    """Fill in nothing: the file is lost."""
 
 
 LOCATIONS: tuple[FillLocator, ...] = (on_device, uploaded, all_tiers, not_downloaded, lost)
-# How often each is met in everyday messages.
+# The frequency of each location.
 COMMON: tuple[FillLocator, ...] = (
     (on_device,) * 5 + (all_tiers,) * 8 + (uploaded,) * 3 + (not_downloaded,) * 3 + (lost,)
 )
 
 
 def random_location(rng: SeededRandom) -> FillLocator:
-    """Draw a place for a file."""
+    """Return a random location."""
     return rng.pick(COMMON)
 
 
@@ -87,7 +87,7 @@ def fill_pointer(pointer: FilePointer, media: Media, rng: SeededRandom, sent: in
     if media.blur_hash:
         pointer.blurHash = media.blur_hash
     locator = pointer.locatorInfo
-    # A file that is gone still has a locator, an empty one.
+    # The locator of a lost file is present and empty.
     locator.SetInParent()
     where(locator, media, rng, sent)
 

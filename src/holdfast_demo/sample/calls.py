@@ -11,7 +11,7 @@ GROUP_CALL_STATES = GroupCall.State.values()[1:]
 
 
 def call(kind: IndividualCall.Type.ValueType, state: IndividualCall.State.ValueType) -> Fill:
-    """Call somebody, or be called."""
+    """Return a function that adds an individual call."""
 
     def fill(item: ChatItem, context: ItemContext) -> None:
         item.directionless.SetInParent()
@@ -28,7 +28,7 @@ def call(kind: IndividualCall.Type.ValueType, state: IndividualCall.State.ValueT
 
 
 def group_call(state: GroupCall.State.ValueType) -> Fill:
-    """Call a whole group."""
+    """Return a function that adds a group call."""
 
     def fill(item: ChatItem, context: ItemContext) -> None:
         item.directionless.SetInParent()

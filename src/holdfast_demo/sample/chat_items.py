@@ -1,4 +1,4 @@
-"""Plays a history: scenes at their places, everyday talk between them, until enough has been said."""
+"""Generates the chat items: required sequences at scheduled positions, and random items between them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,16 +14,16 @@ from holdfast_demo.sample.seeded_random import SeededRandom
 __all__ = ["chat_items"]
 
 ACTIVE_KINDS: tuple[ChatKind, ...] = ("friend", "group", "self", "number")
-# How many messages a conversation has before another one begins elsewhere.
+# The numbers of messages sent in a chat before another chat continues.
 BURST_SIZES = (1, 2, 2, 3, 4, 5, 6, 8, 10, 14, 20)
-# Once in so many conversations something special happens.
+# One burst in this many is a random sequence.
 SEQUENCE_CHANCE = 30
 
 
 def chat_items(
     sample: SampleContext, chats: Sequence[SampleChat], messages: int, rng: SeededRandom
 ) -> Iterator[bytes]:
-    """Yield exactly `messages` chat items, each as a serialized frame, in the order in which they arrived."""
+    """Yield exactly `messages` chat items as serialized frames, in the order in which they were received."""
     times = MessageTimes(rng, messages, sample.backup_time)
     active_chats = [chat for chat in chats if chat.kind in ACTIVE_KINDS]
     by_kind: dict[ChatKind, list[SampleChat]] = {}
@@ -61,9 +61,9 @@ def chat_items(
 def schedule(
     sequences: Sequence[ItemSequence], messages: int, rng: SeededRandom
 ) -> Iterator[tuple[ItemSequence | None, int]]:
-    """Spread scenes evenly: yield each with the number of messages before it, and at last the end.
+    """Distribute sequences evenly: yield each with the number of messages before it, then None with the total.
 
-    Scenes take up at most half of the messages, so a short history has only the first of them.
+    Sequences take up at most half of the messages, so a short history has only the first ones.
     """
     chosen: list[ItemSequence] = []
     items = 0
@@ -72,15 +72,15 @@ def schedule(
             chosen.append(sequence)
             items += len(sequence.items)
     everyday = messages - items
-    played = 0
+    done_items = 0
     for number, sequence in enumerate(rng.shuffled(chosen), 1):
-        yield sequence, played + everyday * number // (len(chosen) + 1)
-        played += len(sequence.items)
+        yield sequence, done_items + everyday * number // (len(chosen) + 1)
+        done_items += len(sequence.items)
     yield None, messages
 
 
 def item_frames(items: Sequence[ItemTemplate], context: ItemContext, times: MessageTimes) -> Iterator[bytes]:
-    """Play items one after the other in the room of the moment."""
+    """Yield items of the current chat, one for each template."""
     for template in items:
         context.author = choose_author(template.by, context)
         context.sent, context.arrived = times.next_message()
@@ -94,7 +94,7 @@ def item_frames(items: Sequence[ItemTemplate], context: ItemContext, times: Mess
 
 
 def choose_author(by: By, context: ItemContext) -> SamplePerson:
-    """Choose who writes the next item in the room of the moment: mostly somebody else than the item before."""
+    """Choose the author of the next item, mostly another than that of the previous one."""
     me, people = context.sample.me, context.chat.people
     if by == "same":
         return context.author

@@ -1,4 +1,4 @@
-"""What happens in a chat without anybody writing: identities, timers, profiles, pins."""
+"""Chat updates: identities, timers, profiles, merged chats, pins."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, ChatUpdateMessage, SimpleChatUpdate
 from holdfast_demo.sample.chats import ChatKind
@@ -17,7 +17,7 @@ __all__ = [
     "timer",
 ]
 
-# What can happen, where, and to whose doing it is put down.
+# Simple updates, with the kind of chat they occur in and their author.
 SIMPLE_UPDATES: tuple[tuple[SimpleChatUpdate.Type.ValueType, ChatKind, By], ...] = (
     (SimpleChatUpdate.JOINED_SERVICE, "friend", "other"),
     (SimpleChatUpdate.IDENTITY_UPDATE, "group", "other"),
@@ -39,13 +39,13 @@ SIMPLE_UPDATES: tuple[tuple[SimpleChatUpdate.Type.ValueType, ChatKind, By], ...]
 
 
 def update(item: ChatItem) -> ChatUpdateMessage:
-    """Take away an item's direction, which updates do not have, and return its body."""
+    """Make an item directionless, as updates are, and return its body."""
     item.directionless.SetInParent()
     return item.updateMessage
 
 
 def simple(kind: SimpleChatUpdate.Type.ValueType) -> Fill:
-    """Note that something of a kind happened."""
+    """Return a function that adds a simple update."""
 
     def fill(item: ChatItem, _context: ItemContext) -> None:
         update(item).simpleUpdate.type = kind
@@ -54,7 +54,7 @@ def simple(kind: SimpleChatUpdate.Type.ValueType) -> Fill:
 
 
 def timer(days: int) -> Fill:
-    """Set after how many days messages vanish; 0 keeps them."""
+    """Return a function that sets the timer for disappearing messages; 0 disables it."""
 
     def fill(item: ChatItem, _context: ItemContext) -> None:
         change = update(item).expirationTimerChange
@@ -65,34 +65,34 @@ def timer(days: int) -> Fill:
 
 
 def profile_change(item: ChatItem, context: ItemContext) -> None:
-    """Note that somebody took another name."""
+    """Add a change of a profile name."""
     change = update(item).profileChange
     change.previousName = context.author.given
     change.newName = context.author.name
 
 
 def learned_number(item: ChatItem, context: ItemContext) -> None:
-    """Note that a number got a name."""
+    """Add an update: the profile of a phone number became known."""
     update(item).learnedProfileChange.e164 = context.author.e164
 
 
 def learned_username(item: ChatItem, context: ItemContext) -> None:
-    """Note that a username got a name."""
+    """Add an update: the profile of a username became known."""
     update(item).learnedProfileChange.username = context.author.username
 
 
 def thread_merge(item: ChatItem, context: ItemContext) -> None:
-    """Note that two chats turned out to be with one person."""
+    """Add an update: two chats with the same person were merged."""
     update(item).threadMerge.previousE164 = context.author.e164
 
 
 def session_switchover(item: ChatItem, context: ItemContext) -> None:
-    """Note that a number turned out to be the person's."""
+    """Add an update: a phone number turned out to belong to the person."""
     update(item).sessionSwitchover.e164 = context.author.e164
 
 
 def pin(item: ChatItem, context: ItemContext) -> None:
-    """Note that somebody pinned what was said last."""
+    """Add an update: the last message was pinned."""
     earlier = context.chat.recent[-1]
     change = update(item).pinMessage
     change.targetSentTimestamp = earlier.sent

@@ -1,4 +1,4 @@
-"""The conversations of a sample: who talks in them, how their chats are set up, what was said last."""
+"""The chats of a sample: participants, settings and recent messages."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ __all__ = ["FOUR_WEEKS", "ChatKind", "QuotableMessage", "SampleChat", "chat_reco
 
 ChatKind = Literal["friend", "group", "self", "news", "number", "stranger"]
 
-# An invitee cannot be written to yet.
+# There is no chat with an invitee.
 KINDS: dict[ContactKind, ChatKind] = {
     "friend": "friend",
     "gone": "friend",
@@ -42,10 +42,10 @@ class QuotableMessage(NamedTuple):
 
 @dataclass(slots=True)
 class SampleChat:
-    """One conversation.
+    """A chat.
 
-    `people` are those besides the account's owner, `deliveries` the usual outcomes of a message sent here, ready
-    but for their times, and `recent` what was said last.
+    `people` are the participants other than the account's owner, `deliveries` common send statuses of an outgoing
+    message, without their times, and `recent` the last messages.
     """
 
     id: int
@@ -63,7 +63,7 @@ class SampleChat:
 def make_chats(
     me: SamplePerson, news: SamplePerson, people: list[SamplePerson], groups: list[SampleGroup]
 ) -> list[SampleChat]:
-    """Set up a room for each group and for each person one can write to, the liveliest first."""
+    """Create a chat for each group and each person who can be written to, the most active ones first."""
     chats: list[SampleChat] = []
 
     def add(
@@ -93,7 +93,7 @@ def make_chats(
 
 
 def deliveries(chat: SampleChat, me: SamplePerson) -> tuple[ChatItem.OutgoingMessageDetails, ...]:
-    """Prepare the usual outcomes of a message sent in a room: most are read, some only delivered or sent."""
+    """Return common send statuses of a message in a chat: most are read, some only delivered or sent."""
     read = SendStatus(read=SendStatus.Read(sealedSender=True))
     viewed = SendStatus(viewed=SendStatus.Viewed(sealedSender=True))
     delivered = SendStatus(delivered=SendStatus.Delivered(sealedSender=True))
@@ -111,7 +111,7 @@ def deliveries(chat: SampleChat, me: SamplePerson) -> tuple[ChatItem.OutgoingMes
 
 
 def chat_record(chat: SampleChat, library: Library, rng: SeededRandom, now: int) -> Chat:
-    """Write the chat record of a room."""
+    """Return the record of a chat."""
     index = chat.index
     record = Chat(id=chat.id, recipientId=chat.recipient)
     record.archived = index % 9 == 8 or chat.kind == "stranger"
@@ -124,7 +124,7 @@ def chat_record(chat: SampleChat, library: Library, rng: SeededRandom, now: int)
         record.muteUntilMs = FOREVER if index % 16 == 5 else now + 30 * DAY
         record.dontNotifyForMentionsIfMuted = True
     record.markedUnread = index % 10 == 6
-    # Every fourth chat looks like the account's default.
+    # Every fourth chat has the default style of the account.
     if index % 4 != 3:
         fill_style(record.style, index - index // 4, library, rng, now)
     return record

@@ -1,4 +1,4 @@
-"""How a message arrives: the details of messages sent and received."""
+"""The delivery of messages: details of incoming and outgoing messages, and expiration."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, SendStatus
 from holdfast_demo.sample.item_context import ItemContext
@@ -7,8 +7,8 @@ from holdfast_demo.sample.text_messages import plain
 
 __all__ = ["failed", "fill_delivery", "fill_expiration", "pending", "with_all_send_statuses"]
 
-# Every state a sent message can be in, for one person each.
-STATUSES_OF_RECIPIENTS = (
+# Every send status, for one recipient each.
+SEND_STATUSES = (
     SendStatus(pending=SendStatus.Pending()),
     SendStatus(sent=SendStatus.Sent(sealedSender=True)),
     SendStatus(delivered=SendStatus.Delivered(sealedSender=True)),
@@ -21,7 +21,7 @@ STATUSES_OF_RECIPIENTS = (
 
 
 def fill_delivery(item: ChatItem, context: ItemContext) -> None:
-    """Say where an item belongs, who wrote it, and how it arrived."""
+    """Fill in the chat, the author, the times and the delivery of an item."""
     chat = context.chat
     item.chatId = chat.id
     item.authorId = context.author.id
@@ -38,13 +38,13 @@ def fill_delivery(item: ChatItem, context: ItemContext) -> None:
         incoming = item.incoming
         incoming.dateReceived = context.arrived
         incoming.dateServerSent = context.sent + 1
-        # In some rooms the last two days have not been read.
+        # In some chats the messages of the last two days are unread.
         incoming.read = chat.index % 3 != 2 or context.arrived < context.sample.backup_time - 2 * DAY
         incoming.sealedSender = chat.kind != "number"
 
 
 def fill_expiration(item: ChatItem, context: ItemContext) -> None:
-    """Put a room's timer on a message, if it is so recent that it is still there when the backup is a day old."""
+    """Apply the timer of a chat to a message, unless it would have expired a day after the backup."""
     timer = context.chat.timer
     if context.arrived + timer < context.sample.backup_time + 2 * DAY or item.HasField("directionless"):
         return
@@ -54,23 +54,23 @@ def fill_expiration(item: ChatItem, context: ItemContext) -> None:
 
 
 def with_all_send_statuses(item: ChatItem, context: ItemContext) -> None:
-    """Say something that reached each person of the group differently."""
+    """Add a text message with a different send status for each recipient."""
     plain(item, context)
     for number, status in enumerate(item.outgoing.sendStatus):
         person = status.recipientId
-        status.CopyFrom(STATUSES_OF_RECIPIENTS[number % len(STATUSES_OF_RECIPIENTS)])
+        status.CopyFrom(SEND_STATUSES[number % len(SEND_STATUSES)])
         status.recipientId, status.timestamp = person, context.arrived
 
 
 def pending(item: ChatItem, context: ItemContext) -> None:
-    """Say something that has not left the device."""
+    """Add a text message that is still being sent."""
     plain(item, context)
     for status in item.outgoing.sendStatus:
         status.pending.SetInParent()
 
 
 def failed(item: ChatItem, context: ItemContext) -> None:
-    """Say something that could not be sent."""
+    """Add a text message that could not be sent."""
     plain(item, context)
     for status in item.outgoing.sendStatus:
         status.failed.reason = SendStatus.Failed.NETWORK

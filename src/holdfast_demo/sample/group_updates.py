@@ -1,4 +1,4 @@
-"""What happens to a group: who comes and goes, and who may do what."""
+"""Group updates: members, invitations, permissions."""
 
 from collections.abc import Callable
 
@@ -14,17 +14,17 @@ MakeUpdate = Callable[[ItemContext], Update]
 
 
 def outsider(context: ItemContext) -> SamplePerson:
-    """Somebody who is not in the group."""
+    """Return a person who is not in the group."""
     return context.rng.pick(context.sample.outsiders)
 
 
 def invitee(context: ItemContext) -> SamplePerson:
-    """Somebody who was invited by phone number."""
+    """Return a person who was invited by phone number."""
     return context.rng.pick(context.sample.invitees)
 
 
 def group_change(*make_updates: MakeUpdate) -> Fill:
-    """Note changes that were made at once."""
+    """Return a function that adds an update with one or more changes."""
 
     def fill(item: ChatItem, context: ItemContext) -> None:
         item.directionless.SetInParent()
@@ -34,7 +34,7 @@ def group_change(*make_updates: MakeUpdate) -> Fill:
 
 
 def invitations_revoked(context: ItemContext) -> Update:
-    """Take back the invitations of a person, of a phone number, and of somebody unknown."""
+    """Return the revocation of invitations of a person, of a phone number, and of an unknown person."""
     inviter = context.other_participant().aci
     body = pb.GroupInvitationRevokedUpdate(updaterAci=context.author.aci)
     body.invitees.add(inviterAci=inviter, inviteeAci=outsider(context).aci)
@@ -43,7 +43,7 @@ def invitations_revoked(context: ItemContext) -> Update:
     return Update(groupInvitationRevokedUpdate=body)
 
 
-# Every update of the specification in the order of its field number, and who makes it.
+# Every update of the specification by field number, with its author.
 GROUP_UPDATES: tuple[tuple[By, MakeUpdate], ...] = (
     ("other", lambda context: Update(genericGroupUpdate=pb.GenericGroupUpdate(updaterAci=context.author.aci))),
     ("other", lambda context: Update(groupCreationUpdate=pb.GroupCreationUpdate(updaterAci=context.author.aci))),
@@ -262,7 +262,7 @@ GROUP_UPDATES: tuple[tuple[By, MakeUpdate], ...] = (
     ),
 )
 
-# The updates that came after the specification.
+# The updates that were added after the specification.
 LATER_GROUP_UPDATES: tuple[tuple[By, MakeUpdate], ...] = (
     (
         "me",

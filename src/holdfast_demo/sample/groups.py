@@ -1,4 +1,4 @@
-"""The groups of a sample, and the records that stand for them."""
+"""The groups of a sample, and their records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["ENDED", "SampleGroup", "group_record", "make_groups"]
 
-# Of ten groups, the one at this place was ended by its admins.
+# One group in ten was ended by its admins: the one with this index.
 ENDED = 4
 LABELS = (("🎼", "Alto"), ("🧭", "Guide"), ("", "Treasurer"), ("🍰", "Baker"))
 
 
 @dataclass(frozen=True, slots=True)
 class SampleGroup:
-    """A group of people; `id` is the recipient id, `members` are those besides the account's owner."""
+    """A group; `id` is the recipient id, `members` are those other than the account's owner."""
 
     id: int
     title: str
@@ -27,7 +27,7 @@ class SampleGroup:
 
 
 def make_groups(rng: SeededRandom, count: int, first_id: int, people: list[SamplePerson]) -> list[SampleGroup]:
-    """Found `count` groups with ids from `first_id` on; the first one has all the early friends."""
+    """Create `count` groups with ids from `first_id` on; the first one has the first friends as members."""
     friends = [person for person in people if person.kind == "friend"]
     groups: list[SampleGroup] = []
     for index in range(count):
@@ -49,7 +49,7 @@ def group_record(
     *,
     current: bool,
 ) -> Recipient:
-    """Write the group record of a circle; `outsiders` are people who were invited, asked in or were banned."""
+    """Return the record of a group; `outsiders` were invited, asked to join, or were banned."""
     blocked = group.index % 10 == 5
     record = Group(
         masterKey=rng.randbytes(32),
@@ -71,7 +71,7 @@ def group_record(
 def fill_snapshot(
     state: Group.GroupSnapshot, group: SampleGroup, me: SamplePerson, rng: SeededRandom, *, current: bool
 ) -> None:
-    """Fill in who is in the group and what they may do."""
+    """Fill in the members and their permissions."""
     index = group.index
     required = Group.AccessControl
     state.title.title = group.title
@@ -101,7 +101,7 @@ def fill_snapshot(
 def fill_invitations(
     state: Group.GroupSnapshot, me: SamplePerson, outsiders: Sequence[SamplePerson], now: int
 ) -> None:
-    """Fill in who is invited, who asked to be let in, and who is not welcome."""
+    """Fill in who was invited, who asked to join, and who was banned."""
     for number, person in enumerate(outsiders):
         when = now - (number + 1) * DAY
         if person.kind == "invitee":

@@ -1,4 +1,4 @@
-"""What a message of the sample can refer to, and the moment at which it is written."""
+"""The context in which an item is generated: the sample, the chat, the author and the time."""
 
 from collections.abc import Callable, Iterator, MutableSequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ By = Literal["me", "other", "anyone", "same"]
 
 @dataclass(frozen=True, slots=True)
 class SampleContext:
-    """What stays the same throughout a history.
+    """What is constant in a history.
 
     `outsiders` have accounts but are in no group; `invitees` are known by their phone number identity only.
     """
@@ -48,13 +48,13 @@ class SampleContext:
 
     @property
     def current(self) -> bool:
-        """Whether the later additions may be used."""
+        """Whether additions to the specification may be used."""
         return self.edition == "current"
 
 
 @dataclass(slots=True)
 class ItemContext:
-    """Where, when and by whom an item is written."""
+    """The chat, author and times of the next item."""
 
     sample: SampleContext
     rng: SeededRandom
@@ -65,32 +65,32 @@ class ItemContext:
     lines: Iterator[str] = field(default_factory=lambda: iter(()))
 
     def switch_to(self, chat: SampleChat) -> None:
-        """Go to a room, where a conversation begins."""
+        """Continue with another chat and new texts."""
         self.chat = chat
         self.lines = random_texts(self.rng, chat.languages)
 
     def next_text(self) -> str:
-        """Return the next line of the conversation."""
+        """Return the next text."""
         return next(self.lines)
 
     @property
     def participants(self) -> tuple[SamplePerson, ...]:
-        """All people of the room."""
+        """All participants of the chat, including the account's owner."""
         return (self.sample.me, *self.chat.people)
 
     def other_participant(self) -> SamplePerson:
-        """Somebody of the room besides the author."""
+        """Return a participant other than the author, if there is one."""
         others = [person for person in self.participants if person.id != self.author.id]
         return self.rng.pick(others) if others else self.author
 
 
-# Puts the body into an item that already has its chat, author, time and direction.
+# Fills in the body of an item that already has its chat, author, time and direction.
 Fill = Callable[[ChatItem, ItemContext], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemTemplate:
-    """One item of a scene and who writes it; "same" is whoever wrote the item before."""
+    """A function that fills in an item, and who its author is; "same" is the author of the previous item."""
 
     fill: Fill
     by: By = "anyone"
@@ -98,9 +98,9 @@ class ItemTemplate:
 
 @dataclass(frozen=True, slots=True)
 class ItemSequence:
-    """Items that belong together, played one after the other in one room.
+    """Items that follow each other in one chat.
 
-    With `only`, the scene happens once in a history, in that room of its kind.
+    With `chat_index`, a history has the sequence once, in the chat of its kind with that index.
     """
 
     chat_kind: ChatKind
@@ -109,7 +109,7 @@ class ItemSequence:
 
 
 def react(reactions: MutableSequence[Reaction], context: ItemContext, count: int) -> None:
-    """Let up to `count` people of the room react, each once."""
+    """Add reactions of up to `count` participants, one each."""
     for number, person in enumerate(context.rng.pick_some(context.participants, count)):
         when = min(context.arrived + context.rng.below(600_000), context.sample.backup_time)
         emoji = context.rng.pick_biased(EMOJI)
@@ -117,6 +117,6 @@ def react(reactions: MutableSequence[Reaction], context: ItemContext, count: int
 
 
 def react_often(reactions: MutableSequence[Reaction], context: ItemContext) -> None:
-    """Let people react to one message in eight."""
+    """Add reactions to one message in eight."""
     if context.rng.one_in(8):
         react(reactions, context, context.rng.between(1, 3))

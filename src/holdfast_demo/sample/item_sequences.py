@@ -1,4 +1,4 @@
-"""What a history shows: the scenes that must be in it once it is long enough, and the everyday between them."""
+"""The sequences that every history of sufficient length contains, and the random items between them."""
 
 from holdfast_demo.sample import (
     attachment_messages,
@@ -16,7 +16,7 @@ from holdfast_demo.sample.item_context import Edition, ItemSequence, ItemTemplat
 
 __all__ = ["COMMON_ITEMS", "SMS_ITEMS", "item_sequences"]
 
-# What people mostly do; how often a thing stands here is how common it is.
+# Random items; the number of repetitions is the relative frequency.
 COMMON_ITEMS: tuple[ItemTemplate, ...] = (
     *(ItemTemplate(text_messages.plain),) * 158,
     *(ItemTemplate(text_messages.reply),) * 16,
@@ -34,7 +34,7 @@ COMMON_ITEMS: tuple[ItemTemplate, ...] = (
     ItemTemplate(attachment_messages.document),
 )
 
-# A phone number alone can be sent words and nothing else.
+# SMS chats have text only.
 SMS_ITEMS: tuple[ItemTemplate, ...] = (ItemTemplate(text_messages.plain),)
 
 MESSAGE_SEQUENCES: tuple[ItemSequence, ...] = (
@@ -172,7 +172,7 @@ LATER_SEQUENCES: tuple[ItemSequence, ...] = (
     ItemSequence("group", (ItemTemplate(text_messages.admin_deleted, "other"),)),
     ItemSequence("group", (ItemTemplate(text_messages.pinned), ItemTemplate(chat_updates.pin, "me"))),
     ItemSequence("friend", (ItemTemplate(text_messages.pinned_forever), ItemTemplate(chat_updates.pin, "other"))),
-    # The group at this place is the one whose record says that it was ended.
+    # The group with this index is the one whose record says that it was ended.
     *(
         ItemSequence("group", (ItemTemplate(group_updates.group_change(made), by),), chat_index=ENDED)
         for by, made in group_updates.LATER_GROUP_UPDATES
@@ -181,6 +181,6 @@ LATER_SEQUENCES: tuple[ItemSequence, ...] = (
 
 
 def item_sequences(edition: Edition) -> tuple[ItemSequence, ...]:
-    """List the scenes of an edition, the most telling first."""
+    """Return the sequences of an edition, the most important ones first."""
     later = LATER_SEQUENCES if edition == "current" else ()
     return (*MESSAGE_SEQUENCES, *later, *UPDATE_SEQUENCES, *GROUP_UPDATE_SEQUENCES)

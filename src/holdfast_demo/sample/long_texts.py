@@ -1,4 +1,4 @@
-"""Letters too long for one message body."""
+"""Texts that are too long for a message body."""
 
 from holdfast_demo.sample.phrases import EXCHANGES, PLACES, Language
 
@@ -79,7 +79,7 @@ eure Chorleiterin
 
 
 def numbered_lines(language: Language) -> str:
-    """Write down what was said, until it is long enough to need a file of its own."""
+    """Return numbered lines of exchanges, long enough to be stored as a file."""
     lines = [line for exchange in EXCHANGES[language] for line in exchange]
     places = PLACES[language]
     entries: list[str] = []

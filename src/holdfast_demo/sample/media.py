@@ -1,4 +1,4 @@
-"""The files that attachments of a sample refer to: a few dozen, made in code, different for each seed."""
+"""The files of attachments: a few dozen, generated for each seed."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,13 +15,13 @@ __all__ = ["Library", "Media", "library", "sample_media"]
 
 MediaUse = Literal["photo", "drawing", "animation", "voice", "document", "sticker", "long_text"]
 
-# Keeps the files of a seed apart from its history, which is drawn from the seed itself.
+# So that the files and the history of a seed use different random numbers.
 SALT = 0x6D65646961
 
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """One file in plain form, with what a file pointer says about it."""
+    """A decrypted file with the metadata of its file pointer."""
 
     content_type: str
     content: bytes
@@ -36,15 +36,15 @@ Library = MappingProxyType[MediaUse, tuple[Media, ...]]
 
 
 def sample_media(seed: int = 1) -> dict[bytes, Media]:
-    """Make every file that the samples of a seed can refer to, by its SHA-256.
+    """Return every file that the samples of a seed can refer to, by its SHA-256.
 
-    An attachment of `sample_records` whose pointer has a `plaintextHash` is found here under that hash.
+    The key of an attachment of `sample_records` is its `plaintextHash`.
     """
     return {media.sha256: media for files in library(seed).values() for media in files}
 
 
 def library(seed: int) -> Library:
-    """Make the files of a seed, by what they are used for."""
+    """Return the files of a seed by use."""
     rng = SeededRandom(seed ^ SALT)
     return MappingProxyType(
         {
@@ -69,42 +69,42 @@ def file_of(
     size: tuple[int, int] = (0, 0),
     blur_hash: str = "",
 ) -> Media:
-    """Hash a file and note what it is."""
+    """Return a file with its hash and metadata."""
     return Media(content_type, content, sha256(content).digest(), file_name, *size, blur_hash)
 
 
 def photo(rng: SeededRandom, number: int) -> Media:
-    """Take a photo: each pixel drawn becomes a block of 8 by 8."""
+    """Return a JPEG; each pixel of the drawing is a block of 8 by 8."""
     picture = landscape(rng, 32, 24)
     size = (picture.width * 8, picture.height * 8)
     return file_of("image/jpeg", jpeg(picture), f"photo-{number:04}.jpg", size, picture.blur_hash)
 
 
 def drawing(rng: SeededRandom, number: int) -> Media:
-    """Draw a picture."""
+    """Return a PNG."""
     picture = landscape(rng, 96, 64)
     size = (picture.width, picture.height)
     return file_of("image/png", png(picture), f"drawing {number + 1}.png", size, picture.blur_hash)
 
 
 def animation(rng: SeededRandom) -> Media:
-    """Let the sun cross the sky."""
+    """Return an animated GIF in which the sun moves."""
     scene = rng.getrandbits(32)
     pictures = [landscape(SeededRandom(scene), 48, 32, sun_at=x) for x in (6, 18, 30, 42)]
     return file_of("image/gif", gif(pictures), None, (48, 32), pictures[0].blur_hash)
 
 
 def voice(rng: SeededRandom) -> Media:
-    """Record a melody in place of speech."""
+    """Return a WAV file with a melody."""
     return file_of("audio/wav", wav([rng.below(7) for _ in range(rng.between(4, 10))], 700))
 
 
 def document(title: str, line: str, file_name: str) -> Media:
-    """Print a page."""
+    """Return a PDF of one page."""
     return file_of("application/pdf", pdf([title, line]), file_name)
 
 
 def sticker(rng: SeededRandom) -> Media:
-    """Draw a sticker."""
+    """Return a sticker."""
     colour = (rng.between(80, 255), rng.between(80, 255), rng.between(80, 255))
     return file_of("image/png", smile_png(colour, 20), None, (41, 41))

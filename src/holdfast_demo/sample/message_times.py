@@ -1,4 +1,4 @@
-"""When things are said: in bursts, by day rather than by night, over four years."""
+"""Timestamps of messages: in bursts, mostly by day, over four years."""
 
 from holdfast_demo.sample.people import DAY
 from holdfast_demo.sample.seeded_random import SeededRandom
@@ -8,7 +8,7 @@ __all__ = ["MessageTimes"]
 DAYS = 1461
 HOUR, MINUTE = 3_600_000, 60_000
 
-# How lively each hour of the day is; the day is cut into as many slots as these add up to.
+# The relative activity of each hour; their sum is the number of slots of a day.
 ACTIVITY = (2, 1, 0, 0, 0, 1, 4, 9, 10, 8, 7, 8, 11, 9, 7, 7, 8, 11, 13, 14, 14, 12, 8, 4)
 SLOTS = tuple(
     hour * HOUR + HOUR * slot // activity for hour, activity in enumerate(ACTIVITY) for slot in range(activity)
@@ -16,27 +16,27 @@ SLOTS = tuple(
 
 
 class MessageTimes:
-    """Gives each message its time, later than the one before and earlier than the backup."""
+    """Generates the times of messages: ascending, and before the time of the backup."""
 
     def __init__(self, rng: SeededRandom, messages: int, backup_time: int) -> None:
         self._rng = rng
         self._messages = messages
         self._start = backup_time - backup_time % DAY - DAYS * DAY
         self._now = self._start
-        # The more is said, the faster; no hour is more than twice as lively as the average one, so a quarter of
-        # the time there is per message keeps every burst on schedule.
+        # No hour has more than twice the average activity, so a quarter of the average time per message keeps
+        # every burst within its slot.
         share = DAYS * DAY // messages
         self._pace = min(25_000, share // 4)
         self._transit = max(1, min(900, share // 16))
 
     def advance(self, done: int) -> None:
-        """Move on to the time of day at which the message after the first `done` is due."""
+        """Advance to the time at which the message after the first `done` is due."""
         slot = (done + 1) * DAYS * len(SLOTS) // (self._messages + 1)
         due = self._start + slot // len(SLOTS) * DAY + SLOTS[slot % len(SLOTS)] + self._rng.below(MINUTE)
         self._now = max(self._now, due)
 
     def next_message(self) -> tuple[int, int]:
-        """Return when the next message is sent and when it arrives."""
+        """Return the times at which the next message is sent and received."""
         sent = self._now + 1 + self._rng.below(2 * self._pace)
         self._now = arrived = sent + 1 + self._rng.below(self._transit)
         return sent, arrived

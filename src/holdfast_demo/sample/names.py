@@ -1,4 +1,4 @@
-"""Names of invented people and of the groups they are in."""
+"""Fictional names of people and groups."""
 
 # ruff: noqa: RUF001 -- many scripts share letters that look alike
 
@@ -39,7 +39,7 @@ FAMILY_NAMES: dict[Language, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class GroupTemplate:
-    """What a group calls itself, and which languages are written in it, the most common one first."""
+    """The title, description and languages of a group; a more common language occurs more often."""
 
     title: str
     description: str

@@ -1,4 +1,4 @@
-"""The records beside contacts, groups and chats: lists, call links, packs, profiles and folders."""
+"""Records other than contacts, groups and chats: story lists, call links, packs, profiles and chat folders."""
 
 from dataclasses import dataclass
 
@@ -36,17 +36,17 @@ class Pack:
     key: bytes
 
     def record(self) -> StickerPack:
-        """Write its record."""
+        """Return its record."""
         return StickerPack(packId=self.id, packKey=self.key)
 
 
 def packs(rng: SeededRandom) -> tuple[Pack, ...]:
-    """Install a few sticker packs."""
+    """Return installed sticker packs."""
     return tuple(Pack(rng.randbytes(16), rng.randbytes(32)) for _ in range(3))
 
 
 def story_lists(rng: SeededRandom, first_id: int, people: list[SamplePerson], now: int) -> list[Recipient]:
-    """Write the lists stories are shared with: the built-in one, a custom one, and one that was deleted."""
+    """Return the distribution lists of stories: the built-in one, a custom one, and a deleted one."""
     built_in = Recipient(id=first_id)
     built_in.distributionList.distributionId = MY_STORY
     shared = built_in.distributionList.distributionList
@@ -69,7 +69,7 @@ def story_lists(rng: SeededRandom, first_id: int, people: list[SamplePerson], no
 
 
 def call_links(rng: SeededRandom, first_id: int, now: int, *, current: bool) -> list[Recipient]:
-    """Write a link to a call of one's own, and one to somebody else's."""
+    """Return a call link of the account's owner, and one of another person."""
     own = CallLink(
         rootKey=rng.randbytes(16),
         adminKey=rng.randbytes(32),
@@ -87,7 +87,7 @@ def call_links(rng: SeededRandom, first_id: int, now: int, *, current: bool) -> 
 
 
 def ad_hoc_calls(rng: SeededRandom, links: list[Recipient], count: int, now: int) -> list[AdHocCall]:
-    """Write calls made through the links."""
+    """Return calls that used the links."""
     return [
         AdHocCall(
             callId=rng.getrandbits(63),
@@ -102,7 +102,7 @@ def ad_hoc_calls(rng: SeededRandom, links: list[Recipient], count: int, now: int
 def notification_profiles(
     rng: SeededRandom, people: list[SamplePerson], groups: list[SampleGroup], now: int
 ) -> list[NotificationProfile]:
-    """Write two profiles: one for work, with a schedule, and one for the night."""
+    """Return two notification profiles, one of them with a schedule."""
     days = NotificationProfile
     work = NotificationProfile(
         name="Work",
@@ -134,7 +134,7 @@ def notification_profiles(
 def chat_folders(
     rng: SeededRandom, me: SamplePerson, people: list[SamplePerson], groups: list[SampleGroup]
 ) -> list[ChatFolder]:
-    """Write the folder of all chats and some of one's own."""
+    """Return the folder of all chats, and two custom ones."""
     everything = ChatFolder(
         showMutedChats=True,
         includeAllIndividualChats=True,

@@ -1,4 +1,4 @@
-"""Money sent and received."""
+"""Payment notifications."""
 
 from holdfast.backup.schema.backup_pb2 import ChatItem, PaymentNotification
 from holdfast_demo.sample.item_context import Fill, ItemContext
@@ -12,14 +12,14 @@ FAILURES = Details.FailedTransaction.FailureReason.values()
 
 
 def payment(status: Details.Transaction.Status.ValueType) -> Fill:
-    """Pay for something; the money is on its way or has arrived."""
+    """Return a function that adds a payment with a transaction status."""
 
     def fill(item: ChatItem, context: ItemContext) -> None:
         bare_payment(item, context)
         transaction = item.paymentNotification.transactionDetails.transaction
         transaction.status = status
-        ledger = transaction.coinIdentification
-        keys = ledger.keyImages if context.author.id == context.sample.me.id else ledger.publicKey
+        coins = transaction.coinIdentification
+        keys = coins.keyImages if context.author.id == context.sample.me.id else coins.publicKey
         keys.append(context.rng.randbytes(32))
         transaction.timestamp = context.sent
         transaction.blockIndex = context.rng.below(1_000_000)
@@ -31,7 +31,7 @@ def payment(status: Details.Transaction.Status.ValueType) -> Fill:
 
 
 def failed_payment(reason: Details.FailedTransaction.FailureReason.ValueType) -> Fill:
-    """Try to pay for something."""
+    """Return a function that adds a failed payment."""
 
     def fill(item: ChatItem, context: ItemContext) -> None:
         bare_payment(item, context)
@@ -41,7 +41,7 @@ def failed_payment(reason: Details.FailedTransaction.FailureReason.ValueType) ->
 
 
 def bare_payment(item: ChatItem, context: ItemContext) -> None:
-    """Pay for something, with nothing known but the amount."""
+    """Add a payment without transaction details."""
     item.paymentNotification.amountCoin = f"{context.rng.below(90)}.{context.rng.below(100):02}"
     item.paymentNotification.feeCoin = "0.0004"
     item.paymentNotification.note = context.rng.pick(("Train ticket", "Cake", "für die Noten", "para el autobús"))

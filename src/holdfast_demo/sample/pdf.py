@@ -1,10 +1,10 @@
-"""A one-page PDF, written by hand."""
+"""PDF documents of one page."""
 
 __all__ = ["pdf"]
 
 
 def pdf(lines: list[str]) -> bytes:
-    """Print lines of plain ASCII without brackets on one page."""
+    """Return a page with lines of ASCII text without parentheses."""
     text = " T* ".join(f"({line}) Tj" for line in lines)
     content = f"BT /F1 14 Tf 18 TL 72 760 Td {text} ET".encode("ascii")
     objects = (

@@ -1,4 +1,4 @@
-"""The people of a sample, and the contact records that stand for them."""
+"""The people of a sample, and their contact records."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -25,14 +25,13 @@ ContactKind = Literal["friend", "gone", "number", "invitee", "stranger"]
 
 DAY = 86_400_000
 
-# So many people are ordinary friends before the first unusual one is met: enough for one group to show every state
-# a sent message can be in.
+# The number of friends before the first person of another kind: enough for a group with every send status.
 INITIAL_FRIENDS = 10
 OTHER_KINDS: tuple[ContactKind, ...] = ("gone", "number", "invitee", "stranger")
 
 MAX_PEOPLE = 4000
 
-# Numbers that are set aside for fiction, as the first number of the block and the size of the block.
+# Blocks of phone numbers reserved for fiction: the first number and the size.
 FICTIONAL_BLOCKS: dict[Language, tuple[int, int]] = {
     "en": (44_7700_900000, 1000),
     "de": (49_171_3920000, 100),
@@ -42,7 +41,7 @@ FICTIONAL_BLOCKS: dict[Language, tuple[int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class SamplePerson:
-    """Somebody who appears in the history; `id` is the recipient id."""
+    """A person of the sample; `id` is the recipient id."""
 
     id: int
     aci: bytes
@@ -56,24 +55,24 @@ class SamplePerson:
 
     @property
     def name(self) -> str:
-        """The name others see."""
+        """The full name."""
         return f"{self.given} {self.family}"
 
     @property
     def username(self) -> str:
-        """A unique name with its discriminator."""
+        """A unique username with its discriminator."""
         return f"heron_{self.index}.{10 + self.index % 90}"
 
 
 def make_person(rng: SeededRandom, recipient: int, given: str, family: str) -> SamplePerson:
-    """Invent somebody who is nobody's contact: the account's owner, or whoever writes the news."""
+    """Create a person who is not a contact: the account's owner, or the sender of release notes."""
     return SamplePerson(
         recipient, rng.uuid(), rng.uuid(), 1_200_555_0100, given, family, "en", "friend", MAX_PEOPLE
     )
 
 
 def make_people(rng: SeededRandom, count: int, first_id: int) -> list[SamplePerson]:
-    """Invent `count` people with ids from `first_id` on; most are friends, and every standing is met early."""
+    """Create `count` people with ids from `first_id` on; most are friends, and the first ones have every kind."""
     people: list[SamplePerson] = []
     numbers_used = dict.fromkeys(LANGUAGES, 0)
     for index in range(count):
@@ -95,7 +94,7 @@ def make_people(rng: SeededRandom, count: int, first_id: int) -> list[SamplePers
 
 
 def fictional_number(language: Language, used: int, index: int) -> int:
-    """Give a phone number that belongs to nobody; beyond the national blocks, +1 AAA 555 01xx."""
+    """Return an unused fictional phone number; beyond the national blocks, +1 AAA 555 01xx."""
     block, size = FICTIONAL_BLOCKS.get(language, (0, 0))
     if used < size:
         return block + used
@@ -103,7 +102,7 @@ def fictional_number(language: Language, used: int, index: int) -> int:
 
 
 def contact_record(person: SamplePerson, rng: SeededRandom, backup_time: int, *, current: bool) -> Recipient:
-    """Write the contact record of a person."""
+    """Return the contact record of a person."""
     record = Contact(blocked=person.kind == "stranger", e164=person.e164)
     if person.kind == "number":
         record.systemGivenName, record.systemFamilyName = person.given, person.family
@@ -126,14 +125,14 @@ def contact_record(person: SamplePerson, rng: SeededRandom, backup_time: int, *,
             record.blockedAtTimestamp = backup_time - rng.between(1, 200) * DAY
     if current and person.kind == "friend" and person.index % 3 == 0:
         record.keyTransparencyData = rng.randbytes(48)
-    # Every fifth person after the first few has no stored colour, which then follows from the contact's id.
+    # Every fifth person after the first 12 has no stored colour; clients derive it from the id.
     if person.index < 12 or person.index % 5:
         record.avatarColor = AvatarColor.values()[person.index % len(AvatarColor.values())]
     return Recipient(id=person.id, contact=record)
 
 
 def fill_profile(record: Contact, person: SamplePerson, rng: SeededRandom) -> None:
-    """Fill in what a person with an account shares."""
+    """Fill in the profile of a person with an account."""
     record.aci = person.aci
     record.pni = person.pni
     record.profileKey = rng.randbytes(32)
@@ -144,7 +143,7 @@ def fill_profile(record: Contact, person: SamplePerson, rng: SeededRandom) -> No
 
 
 def fill_friend_details(record: Contact, person: SamplePerson) -> None:
-    """Fill in what the account's owner noted about a friend; which of it, depends on the person."""
+    """Fill in fields that only some friends have."""
     index = person.index
     record.identityState = Contact.IdentityState.values()[index % 3]
     if index % 3 == 0:

@@ -1,7 +1,7 @@
-"""What people write to one another, in eleven languages.
+"""Exchanges of messages in eleven languages.
 
-An exchange is a handful of lines that answer each other. A line may leave a gap for `{time}`, `{number}` or
-`{place}`, which is filled alike throughout the exchange.
+An exchange is a few lines that answer each other. A line may have placeholders `{time}`, `{number}` and `{place}`,
+which have the same value in all lines of an exchange.
 """
 
 # ruff: noqa: RUF001 -- many scripts share letters that look alike

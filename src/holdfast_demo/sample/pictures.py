@@ -1,8 +1,7 @@
-"""Pictures drawn in code: small landscapes as PNG, JPEG and animated GIF.
+"""Generated pictures: small landscapes as PNG, JPEG and animated GIF.
 
-A compressor may pack the same picture differently from one version to the next, and then its hash would differ
-too. So nothing here is compressed by a library: PNG uses stored blocks, GIF a code per pixel, JPEG one flat colour
-per block of 8 by 8.
+Another version of a compression library may write other bytes, with another hash. So none is used: PNG uses stored
+blocks, GIF a code per pixel, JPEG one colour per block of 8 by 8.
 """
 
 import struct
@@ -23,7 +22,7 @@ SUN, HILL, SHORE = SKY_SHADES, SKY_SHADES + 1, SKY_SHADES + 2
 
 @dataclass(frozen=True, slots=True)
 class Landscape:
-    """A sky, a sun, a hill and a shore: one byte per pixel, an index into the palette."""
+    """A picture of a sky, a sun, a hill and a shore: one byte per pixel, an index into the palette."""
 
     width: int
     height: int
@@ -79,14 +78,14 @@ def blend(first: Colour, second: Colour, step: int, steps: int) -> Colour:
 
 
 def fill(row: bytearray, start: int, stop: int, value: int) -> None:
-    """Paint a stretch of a row, as far as it lies inside the picture."""
+    """Set the pixels of a row from `start` to `stop`, clipped to the picture."""
     start, stop = max(start, 0), min(stop, len(row))
     if start < stop:
         row[start:stop] = bytes([value]) * (stop - start)
 
 
 def png(picture: Landscape) -> bytes:
-    """Write a picture as an indexed PNG."""
+    """Encode a picture as an indexed PNG."""
     header = struct.pack(">IIBBBBB", picture.width, picture.height, 8, 3, 0, 0, 0)
     palette = b"".join(bytes(colour) for colour in picture.palette)
     pixels = b"".join(b"\0" + row for row in picture.rows)
@@ -94,7 +93,7 @@ def png(picture: Landscape) -> bytes:
 
 
 def smile_png(colour: Colour, radius: int) -> bytes:
-    """Write a smiling face on a transparent ground, as stickers are, as a PNG with alpha."""
+    """Return a smiling face with a transparent background as a PNG."""
     size = 2 * radius + 1
     header = struct.pack(">IIBBBBB", size, size, 8, 6, 0, 0, 0)
     skin, ink, nothing = bytes((*colour, 255)), b"\x30\x20\x20\xff", b"\0\0\0\0"
@@ -110,7 +109,7 @@ def smile_png(colour: Colour, radius: int) -> bytes:
 
 
 def png_of(*chunks: tuple[bytes, bytes]) -> bytes:
-    """Put a PNG's chunks together."""
+    """Return a PNG with these chunks."""
     parts = [b"\x89PNG\r\n\x1a\n"]
     for kind, data in (*chunks, (b"IEND", b"")):
         parts.append(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)))
@@ -118,7 +117,7 @@ def png_of(*chunks: tuple[bytes, bytes]) -> bytes:
 
 
 def stored(data: bytes) -> bytes:
-    """Wrap bytes as a zlib stream of stored blocks."""
+    """Return a zlib stream of stored blocks."""
     parts = [b"\x78\x01"]
     for start in range(0, len(data), 0xFFFF):
         block = data[start : start + 0xFFFF]
@@ -128,7 +127,7 @@ def stored(data: bytes) -> bytes:
 
 
 def gif(frames: list[Landscape]) -> bytes:
-    """Write pictures of one size and palette as a GIF that loops."""
+    """Encode pictures of one size and palette as a looping GIF."""
     first = frames[0]
     palette = b"".join(bytes(colour) for colour in first.palette).ljust(128 * 3, b"\0")
     parts = [
@@ -143,10 +142,10 @@ def gif(frames: list[Landscape]) -> bytes:
 
 
 def gif_pixels(pixels: bytes) -> bytes:
-    """Write one code per pixel.
+    """Encode pixels as one code each.
 
-    With 128 colours a code is 8 bits wide until 126 have been read, so clearing the table (0x80) before that makes
-    codes and bytes the same thing; 0x81 ends the picture.
+    With 128 colours a code has 8 bits until 126 codes were read. The table is cleared (0x80) before that, so a
+    code is a byte; 0x81 ends the picture.
     """
     blocks = [b"\x80" + pixels[start : start + 120] for start in range(0, len(pixels), 120)]
     blocks[-1] += b"\x81"
@@ -154,11 +153,11 @@ def gif_pixels(pixels: bytes) -> bytes:
 
 
 def jpeg(picture: Landscape) -> bytes:
-    """Write a picture as a baseline JPEG in which every pixel becomes a flat block of 8 by 8."""
+    """Encode a picture as a baseline JPEG; every pixel is a block of 8 by 8."""
     dimensions = struct.pack(">BHHB", 8, picture.height * 8, picture.width * 8, 3)
     components = b"".join(bytes((number, 0x11, 0)) for number in (1, 2, 3))
     scan = b"\x03" + b"".join(bytes((number, 0)) for number in (1, 2, 3)) + b"\x00\x3f\x00"
-    # Twelve size classes of four bits each for the flat part; for the rest, one bit that says there is none.
+    # Huffman tables: twelve size classes of four bits for DC, and one bit for the end of block for AC.
     flat = b"\x00" + bytes((0, 0, 0, 12)) + bytes(12) + bytes(range(12))
     rest = b"\x10" + bytes((1,)) + bytes(15) + b"\x00"
     return b"".join(
@@ -177,12 +176,12 @@ def jpeg(picture: Landscape) -> bytes:
 
 
 def segment(marker: int, data: bytes) -> bytes:
-    """Write one segment of a JPEG."""
+    """Return a segment of a JPEG."""
     return struct.pack(">BBH", 0xFF, marker, len(data) + 2) + data
 
 
 def jpeg_blocks(picture: Landscape) -> bytes:
-    """Write each block as the difference of its brightness and colour from the block before."""
+    """Encode each block as the difference of its DC coefficients from those of the previous block."""
     shades = [luma_chroma(colour) for colour in picture.palette]
     before = (0, 0, 0)
     bits: list[str] = []
@@ -201,7 +200,7 @@ def jpeg_blocks(picture: Landscape) -> bytes:
 
 
 def luma_chroma(colour: Colour) -> Colour:
-    """Turn red, green and blue into the three values a JPEG stores, each around 0."""
+    """Convert RGB to the luma and chroma of JPEG, centred at 0."""
     red, green, blue = colour
     luma = (299 * red + 587 * green + 114 * blue) // 1000
     return luma - 128, (blue - luma) * 564 // 1000, (red - luma) * 713 // 1000

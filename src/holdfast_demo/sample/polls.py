@@ -1,4 +1,4 @@
-"""Polls and their ends."""
+"""Polls and their termination."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ __all__ = ["end_poll", "poll"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and what can be answered."""
+    """A question and its options."""
 
     text: str
     options: tuple[str, ...]
@@ -35,7 +35,7 @@ LONG_QUESTION = Question(
 
 
 def poll(*, multiple: bool = False, ended: bool = False) -> Fill:
-    """Ask a question; some of the room have voted."""
+    """Return a function that adds a poll with votes of the participants."""
 
     def fill(item: ChatItem, context: ItemContext) -> None:
         asked = (
@@ -57,7 +57,7 @@ def poll(*, multiple: bool = False, ended: bool = False) -> Fill:
 
 
 def vote(body: Poll, context: ItemContext) -> None:
-    """Let most people vote, for one option or for several."""
+    """Add votes of the participants for one or two options."""
     for person in context.participants:
         first = context.rng.below(len(body.options))
         chosen = {first, context.rng.below(len(body.options))} if body.allowMultiple else {first}
@@ -66,7 +66,7 @@ def vote(body: Poll, context: ItemContext) -> None:
 
 
 def end_poll(item: ChatItem, context: ItemContext) -> None:
-    """Close the poll that was asked just before."""
+    """Add an update that ends the previous poll."""
     asked = context.chat.recent[-1]
     item.directionless.SetInParent()
     item.updateMessage.pollTerminate.targetSentTimestamp = asked.sent

@@ -1,4 +1,4 @@
-"""Everybody and everything in a sample that has an id, put together from its size and its seed."""
+"""All recipients of a sample, determined by its size and seed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from holdfast_demo.sample.seeded_random import SeededRandom
 __all__ = ["SampleRecipients", "make_recipients", "recipient_records"]
 
 MIN_PEOPLE = 14
-# So many people at most wait at the door of a group.
+# The maximum number of people who are invited to a group, ask to join it or are banned from it.
 MOST_PENDING = 8
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRecipients:
-    """The people and groups of a sample, and the recipients that are neither."""
+    """The people, groups and other recipients of a sample."""
 
     me: SamplePerson
     news: SamplePerson
@@ -36,12 +36,12 @@ class SampleRecipients:
     links: list[Recipient]
 
     def of_kind(self, *kinds: ContactKind) -> tuple[SamplePerson, ...]:
-        """Find the first few people of certain standings."""
+        """Return the first people of certain kinds."""
         return tuple(person for person in self.people if person.kind in kinds)[:MOST_PENDING]
 
 
 def make_recipients(rng: SeededRandom, messages: int, now: int, *, current: bool) -> SampleRecipients:
-    """Invent a cast that grows with the square root of the messages."""
+    """Create the recipients; their number grows with the square root of the number of messages."""
     me = make_person(rng, 1, "Robin", "Fairweather")
     news = make_person(rng, 2, "News", "")
     people = make_people(rng, min(max(MIN_PEOPLE, isqrt(messages)), MAX_PEOPLE), 3)
@@ -54,7 +54,7 @@ def make_recipients(rng: SeededRandom, messages: int, now: int, *, current: bool
 def recipient_records(
     recipients: SampleRecipients, rng: SeededRandom, now: int, *, current: bool
 ) -> Iterator[Recipient]:
-    """Write the record of every recipient."""
+    """Yield the record of every recipient."""
     owner = Recipient(id=recipients.me.id)
     owner.self.avatarColor = AvatarColor.A210
     yield owner

@@ -1,4 +1,4 @@
-"""The records of a sample backup, each after those it refers to."""
+"""The records of a generated backup, each after those it refers to."""
 
 from collections.abc import Iterator
 
@@ -15,15 +15,15 @@ from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["sample_records"]
 
-# Backups are made within some months of this day, 2025-11-20 in UTC; on which day and when, the seed decides.
+# 2025-11-20 in UTC. The seed determines the time of the backup, up to 200 days later.
 FIRST_BACKUP = 1_763_596_800_000
 
 
 def sample_records(messages: int, seed: int = 1, *, edition: Edition = "current") -> Iterator[bytes]:
-    """Yield the serialized header of a made-up backup, then each serialized frame, without length prefixes.
+    """Yield the serialized header of a generated backup, then each serialized frame, without length prefixes.
 
     The backup has exactly `messages` chat items. From 400 on, every kind of record, message and update is among
-    them. Edition "spec" keeps to the specification; "current" also has what was added to the format later.
+    them. Edition "spec" follows the specification; "current" also has later additions.
     """
     if messages < 1:
         raise ValueError(f"a sample has at least one message, not {messages}")
@@ -31,7 +31,7 @@ def sample_records(messages: int, seed: int = 1, *, edition: Edition = "current"
 
 
 def records(messages: int, seed: int, edition: Edition) -> Iterator[bytes]:
-    """Yield what `sample_records` promises."""
+    """Yield the records; `sample_records` has checked the arguments."""
     current = edition == "current"
     rng = SeededRandom(seed)
     now = FIRST_BACKUP + rng.below(200) * DAY + rng.between(DAY // 2, DAY - 1)

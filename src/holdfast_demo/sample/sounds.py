@@ -1,16 +1,16 @@
-"""Short melodies as WAV files, for voice messages."""
+"""WAV files with short melodies, for voice messages."""
 
 import struct
 
 __all__ = ["wav"]
 
 RATE = 8000
-# Half a period in samples: whole numbers only, so that no machine rounds a sine differently.
+# Half a period in samples: integers, because sines may be rounded differently on other machines.
 HALF_PERIODS = (15, 14, 12, 11, 10, 9, 8)
 
 
 def wav(notes: list[int], samples_per_note: int) -> bytes:
-    """Play notes (0 to 6) one after the other as a triangle wave of eight bits, mono."""
+    """Return notes (0 to 6) as triangle waves: eight bits, mono."""
     sound = b"".join(tone(HALF_PERIODS[note % len(HALF_PERIODS)], samples_per_note) for note in notes)
     body = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, RATE, RATE, 1, 8)
     body += b"data" + struct.pack("<I", len(sound)) + sound + b"\0" * (len(sound) % 2)
@@ -18,7 +18,7 @@ def wav(notes: list[int], samples_per_note: int) -> bytes:
 
 
 def tone(half: int, samples: int) -> bytes:
-    """Play one note."""
+    """Return the samples of a note."""
     period = bytes(
         [80 + 96 * step // half for step in range(half)] + [176 - 96 * step // half for step in range(half)]
     )

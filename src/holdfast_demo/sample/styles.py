@@ -7,7 +7,7 @@ from holdfast_demo.sample.seeded_random import SeededRandom
 
 __all__ = ["custom_colours", "fill_style"]
 
-# Colours the account's owner mixed: (id, angle, 0xAARRGGBB...); a single colour is solid, two are a gradient.
+# Custom colours: (id, angle, 0xAARRGGBB...); one colour is solid, two are a gradient.
 CUSTOM_COLOURS: tuple[tuple[int, int, tuple[int, ...]], ...] = (
     (1, 0, (0xFF2E7D6B,)),
     (2, 135, (0xFFB5446E, 0xFF3A4FA3)),
@@ -19,7 +19,7 @@ BUBBLES = ChatStyle.BubbleColorPreset.values()[1:]
 
 
 def custom_colours() -> list[ChatStyle.CustomChatColor]:
-    """Write the mixed colours of the account."""
+    """Return the custom colours of the account."""
     colours = []
     for number, angle, shades in CUSTOM_COLOURS:
         colour = ChatStyle.CustomChatColor(id=number)
@@ -34,7 +34,7 @@ def custom_colours() -> list[ChatStyle.CustomChatColor]:
 
 
 def fill_style(style: ChatStyle, number: int, library: Library, rng: SeededRandom, now: int) -> None:
-    """Fill in a style: different numbers look different, and those up to 43 use every preset."""
+    """Fill in a style; the numbers up to 43 use every preset."""
     if number % 8 == 3:
         pointer = style.wallpaperPhoto
         fill_pointer(pointer, rng.pick(library["photo"]), rng, now, all_tiers)

@@ -1,4 +1,4 @@
-"""Messages that are mainly text."""
+"""Text messages: styles, mentions, quotes, link previews, edits, deletions, pins."""
 
 from holdfast.backup.schema.backup_pb2 import BodyRange, ChatItem, Quote, StandardMessage
 from holdfast_demo.sample.attachments import all_tiers, fill_attachment, fill_pointer, on_device, random_location
@@ -33,12 +33,12 @@ WEEK = 7 * DAY
 
 
 def add_quotable(context: ItemContext, text: str) -> None:
-    """Keep a text in mind, so that it can be quoted."""
+    """Add a text to the recent messages, which can be quoted."""
     context.chat.recent.append(QuotableMessage(context.sent, context.author.id, text))
 
 
 def plain(item: ChatItem, context: ItemContext) -> None:
-    """Say something."""
+    """Add a text."""
     text = context.next_text()
     message = item.standardMessage
     message.text.body = text
@@ -47,42 +47,42 @@ def plain(item: ChatItem, context: ItemContext) -> None:
 
 
 def with_many_reactions(item: ChatItem, context: ItemContext) -> None:
-    """Say something that many react to."""
+    """Add a text with several reactions."""
     plain(item, context)
     item.standardMessage.ClearField("reactions")
     react(item.standardMessage.reactions, context, 5)
 
 
 def unusual(item: ChatItem, context: ItemContext) -> None:
-    """Say something that looks dangerous and is not."""
+    """Add a text that looks dangerous or unusual."""
     text = unusual_text(context.rng)
     item.standardMessage.text.body = text
     add_quotable(context, text)
 
 
 def styled(item: ChatItem, context: ItemContext) -> None:
-    """Say something with emphasis on one word."""
+    """Add a text with a style on one word."""
     words = context.next_text().split(" ")
     fill_styled(item.standardMessage.text, words, {context.rng.below(len(words)): context.rng.pick(STYLES)})
     add_quotable(context, " ".join(words))
 
 
 def with_all_styles(item: ChatItem, context: ItemContext) -> None:
-    """Say something with every emphasis there is."""
+    """Add a text with every style."""
     words = ["🎻 Loud!", "softly", "(the soprano faints)", "never", "da_capo()", "and tea."]
     fill_styled(item.standardMessage.text, words, dict(enumerate(STYLES)))
     add_quotable(context, " ".join(words))
 
 
 def with_mention(item: ChatItem, context: ItemContext) -> None:
-    """Say something to one person of the room."""
+    """Add a text that mentions a participant."""
     fill_mention(item.standardMessage.text, context.other_participant(), context.next_text())
     react_often(item.standardMessage.reactions, context)
     add_quotable(context, item.standardMessage.text.body)
 
 
 def quote(message: StandardMessage, earlier: QuotableMessage, context: ItemContext) -> None:
-    """Quote something said earlier in the same room."""
+    """Quote an earlier message of the chat."""
     quoted = message.quote
     quoted.targetSentTimestamp = earlier.sent
     quoted.authorId = earlier.author
@@ -104,7 +104,7 @@ def quote(message: StandardMessage, earlier: QuotableMessage, context: ItemConte
 
 
 def reply(item: ChatItem, context: ItemContext) -> None:
-    """Answer one of the last things said, or just speak where nothing has been said yet."""
+    """Add a text that quotes one of the recent messages, if there are any."""
     recent = context.chat.recent
     if recent:
         quote(item.standardMessage, recent[-1 - context.rng.below(min(3, len(recent)))], context)
@@ -112,14 +112,14 @@ def reply(item: ChatItem, context: ItemContext) -> None:
 
 
 def reply_last(item: ChatItem, context: ItemContext) -> None:
-    """Answer the last thing said."""
+    """Add a text that quotes the last message."""
     if context.chat.recent:
         quote(item.standardMessage, context.chat.recent[-1], context)
     plain(item, context)
 
 
 def quote_of_missing(item: ChatItem, context: ItemContext) -> None:
-    """Quote something that is no longer there."""
+    """Add a text that quotes a message that is not in the backup."""
     quoted = item.standardMessage.quote
     quoted.authorId = context.other_participant().id
     quoted.type = Quote.NORMAL
@@ -128,7 +128,7 @@ def quote_of_missing(item: ChatItem, context: ItemContext) -> None:
 
 
 def with_link_preview(item: ChatItem, context: ItemContext) -> None:
-    """Recommend a page."""
+    """Add a text with a link and its preview."""
     number = context.rng.below(10_000)
     url = f"https://example.org/walks/{number}?map=1&view=<all>"
     message = item.standardMessage
@@ -147,7 +147,7 @@ def with_link_preview(item: ChatItem, context: ItemContext) -> None:
 
 
 def long_text(item: ChatItem, context: ItemContext) -> None:
-    """Write more than fits: the message holds the beginning, a file holds all of it."""
+    """Add a long text: the message has its beginning, a file all of it."""
     media = context.rng.pick(context.sample.library["long_text"])
     message = item.standardMessage
     message.text.body = beginning_of(media.content)
@@ -157,7 +157,7 @@ def long_text(item: ChatItem, context: ItemContext) -> None:
 
 
 def edited(item: ChatItem, context: ItemContext) -> None:
-    """Say something that was worded differently before; the earlier versions are kept."""
+    """Add a text with one or two earlier revisions."""
     plain(item, context)
     text = item.standardMessage.text.body
     versions = context.rng.between(1, 2)
@@ -173,21 +173,21 @@ def edited(item: ChatItem, context: ItemContext) -> None:
 
 
 def expiring(item: ChatItem, context: ItemContext) -> None:
-    """Say something whose time is running, but not out before the backup is a day old."""
+    """Add a text whose timer is running, and does not expire within a day after the backup."""
     plain(item, context)
     item.expireStartDate = context.arrived
     item.expiresInMs = ((context.sample.backup_time - context.arrived) // WEEK + 2) * WEEK
 
 
 def unread_expiring(item: ChatItem, context: ItemContext) -> None:
-    """Say something whose time begins only when it is read."""
+    """Add an unread text whose timer starts when it is read."""
     plain(item, context)
     item.incoming.read = False
     item.expiresInMs = 4 * WEEK
 
 
 def release_note(item: ChatItem, context: ItemContext) -> None:
-    """Announce a new version, with a picture."""
+    """Add a release note with a picture."""
     message = item.standardMessage
     fill_styled(message.text, ["New:", "folders, polls, and a quieter bell."], {0: BodyRange.BOLD})
     fill_attachment(
@@ -200,24 +200,24 @@ def release_note(item: ChatItem, context: ItemContext) -> None:
 
 
 def deleted(item: ChatItem, _context: ItemContext) -> None:
-    """Take back what was said."""
+    """Mark the message as deleted for everyone."""
     item.remoteDeletedMessage.SetInParent()
 
 
 def admin_deleted(item: ChatItem, context: ItemContext) -> None:
-    """Have a message taken back by whoever looks after the group."""
+    """Mark the message as deleted by an admin of the group."""
     item.adminDeletedMessage.adminId = context.sample.me.id
 
 
 def pinned(item: ChatItem, context: ItemContext) -> None:
-    """Say something that stays on top of the chat for a month."""
+    """Add a text that is pinned for a month."""
     plain(item, context)
     item.pinDetails.pinnedAtTimestamp = context.arrived
     item.pinDetails.pinExpiresAtTimestamp = context.arrived + 30 * DAY
 
 
 def pinned_forever(item: ChatItem, context: ItemContext) -> None:
-    """Say something that stays on top of the chat."""
+    """Add a text that is pinned without an end."""
     plain(item, context)
     item.pinDetails.pinnedAtTimestamp = context.arrived
     item.pinDetails.pinNeverExpires = True

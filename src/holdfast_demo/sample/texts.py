@@ -1,4 +1,4 @@
-"""How exchanges become the texts of messages."""
+"""Texts of messages, with styles and mentions."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,15 +11,15 @@ from holdfast_demo.sample.unusual_texts import UNUSUAL_TEXTS
 __all__ = ["STYLES", "beginning_of", "fill_mention", "fill_styled", "random_texts", "unusual_text"]
 
 STYLES = BodyRange.Style.values()[1:]
-# Stands in the text for the name of a person who is mentioned.
+# The placeholder of a mention.
 MENTION = "\ufffc"
-# So much of a long text stands in the message itself; the rule is 2048 bytes.
+# How much of a long text the message itself contains; the limit is 2048 bytes.
 BEGINNING_BYTES = 2000
 QUARTERS = ("00", "15", "30", "45")
 
 
 def exchange_lines(rng: SeededRandom, language: Language) -> Iterator[str]:
-    """Draw an exchange, and yield line after line with the gaps filled."""
+    """Yield the lines of a random exchange with their placeholders filled in."""
     time = f"{rng.between(7, 21)}:{rng.pick(QUARTERS)}"
     number, place = rng.between(3, 60), rng.pick(PLACES[language])
     for line in rng.pick(EXCHANGES[language]):
@@ -27,7 +27,7 @@ def exchange_lines(rng: SeededRandom, language: Language) -> Iterator[str]:
 
 
 def random_texts(rng: SeededRandom, languages: Sequence[Language]) -> Iterator[str]:
-    """Yield what is said, without end: one exchange after the other, each in one of the room's languages."""
+    """Yield lines of random exchanges in the given languages, endlessly."""
     while True:
         for line in exchange_lines(rng, rng.pick(languages)):
             chance = rng.random()
@@ -37,12 +37,12 @@ def random_texts(rng: SeededRandom, languages: Sequence[Language]) -> Iterator[s
 
 
 def unusual_text(rng: SeededRandom) -> str:
-    """Draw a text that looks dangerous or odd."""
+    """Return a random text that looks dangerous or unusual."""
     return rng.pick(UNUSUAL_TEXTS)
 
 
 def fill_styled(text: Text, words: list[str], styles: dict[int, BodyRange.Style.ValueType]) -> None:
-    """Write words, those at the given places in their style."""
+    """Fill in words; `styles` has the style of a word by its position."""
     start = 0
     for place, word in enumerate(words):
         length = utf16_length(word)
@@ -53,16 +53,16 @@ def fill_styled(text: Text, words: list[str], styles: dict[int, BodyRange.Style.
 
 
 def fill_mention(text: Text, person: SamplePerson, rest: str) -> None:
-    """Address a person by name."""
+    """Fill in a text that mentions a person."""
     text.body = f"{MENTION} {rest}"
     text.bodyRanges.add(start=0, length=1, mentionAci=person.aci)
 
 
 def beginning_of(long_text: bytes) -> str:
-    """Cut off the beginning of a text that has a file of its own, between two characters."""
+    """Return the beginning of a text that is stored as a file, cut between two characters."""
     return long_text[:BEGINNING_BYTES].decode("utf-8", "ignore")
 
 
 def utf16_length(text: str) -> int:
-    """Count in UTF-16 code units, as ranges do."""
+    """Return the length in UTF-16 code units, the unit of body ranges."""
     return len(text.encode("utf-16-le")) // 2

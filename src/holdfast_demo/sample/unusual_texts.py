@@ -1,9 +1,9 @@
-"""Texts that look dangerous or odd and are neither.
+"""Texts that look dangerous or unusual.
 
-Whatever shows, stores or exports messages has to leave them alone.
+Programs that show, store or export messages must not change them.
 """
 
-# ruff: noqa: RUF001 -- some of the oddities are letters that look alike
+# ruff: noqa: RUF001 -- some texts have letters that look alike
 
 __all__ = ["UNUSUAL_TEXTS"]
 
