@@ -18,7 +18,7 @@ from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
 from holdfast.backup.wire import frame_to_json, header_to_json
-from holdfast.backup.wire.varint import encode_varint
+from holdfast.backup.wire.varint import encode_varint, varint_at
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.container.vectors import SET_A, SET_B
@@ -44,6 +44,14 @@ def record(raw: bytes) -> bytes:
 def stream_of(records: Iterable[bytes]) -> bytes:
     """Write a frame stream."""
     return b"".join(map(record, records))
+
+
+def is_single_message(raw: bytes) -> bool:
+    """Return whether a frame consists of a single message, whose length is one or more bytes behind the tag."""
+    if raw[:1] != b"\x22" or not any(byte < 0x80 for byte in raw[1:6]):
+        return False
+    size, start = varint_at(raw, 1)
+    return start + size == len(raw)
 
 
 def empty_frame(kind: int) -> bytes:

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.backup.wire import faults
 from tests.backup.wire.core import Core
-from tests.backup.wire.encoding import delimited, group, number, varint
+from tests.backup.wire.encoding import delimited, group, number, tag, varint
 from tests.backup.wire.random_frames import random_frames
 
 CAP = 1 << 28
@@ -78,15 +78,55 @@ def test_measuring_counts_what_splitting_finds(core: Core) -> None:
     data = stream(*random_frames(50, seed=3))
     for buffer in (data, data[:-1], data + b"\x80", data + varint(CAP + 1), b""):
         spans, *rest = core.frames.split(buffer, 0, CAP)
-        assert core.frames.measure(buffer, 0, CAP) == (len(spans), *rest)
+        count, _messages, *others = core.frames.measure(buffer, 0, CAP)
+        assert (count, *others) == (len(spans), *rest)
+
+
+def test_frames_that_are_a_single_message_are_counted(core: Core) -> None:
+    """A frame counts as a message if the message is all of it, whatever the size of its length."""
+    messages = [
+        delimited(4, b""),
+        delimited(4, b"x" * 125),
+        delimited(4, b"x" * 126),
+        delimited(4, b"x" * 20_000),
+        tag(4, 2) + varint(3, size=4) + b"abc",
+    ]
+    data = stream(*messages)
+    assert core.frames.measure(data, 0, CAP) == (5, 5, len(data), 0, 0)
+    assert core.frames.measure_plain(data, 0, CAP)[:2] == (5, 5)
+    others = [
+        b"",
+        b"\x22",
+        delimited(3, b"abc"),
+        number(4, 1),
+        delimited(4, b"abc") + b"x",
+        delimited(4, b"abc") + delimited(4, b"abc"),
+        delimited(4, b"abc")[:-1],
+        delimited(4, b"x" * 200)[:-1],
+        b"\x22\xff",
+        b"\x22\xff\xff\xff\xff\xff\xff",
+    ]
+    for other in others:
+        data = stream(other, *messages)
+        assert core.frames.measure(data, 0, CAP) == (6, 5, len(data), 0, 0)
+    data = stream(delimited(3, b"abc"), delimited(4, b"abc"), delimited(8, b"x" * 200))
+    assert core.frames.measure_plain(data, 0, CAP)[:2] == (3, 1)
 
 
 def test_plain_records_are_counted_up_to_one_that_is_not(core: Core) -> None:
     """Counting stops at the first record that is not plain, and the position of the last one is returned."""
     plain = stream(delimited(4, b"abc"), delimited(1, b""), delimited(8, b"x" * 200))
-    assert core.frames.measure_plain(plain, 0, CAP) == (3, 9, len(plain), 0, 0, 0)
-    assert core.frames.measure_plain(plain[:-1], 0, CAP) == (2, 6, 9, len(plain), 0, 0)
-    assert core.frames.measure_plain(plain + b"\xff" * 10, 0, CAP) == (3, 9, len(plain), 0, faults.LONG_VARINT, 0)
+    assert core.frames.measure_plain(plain, 0, CAP) == (3, 1, 9, len(plain), 0, 0, 0)
+    assert core.frames.measure_plain(plain[:-1], 0, CAP) == (2, 1, 6, 9, len(plain), 0, 0)
+    assert core.frames.measure_plain(plain + b"\xff" * 10, 0, CAP) == (
+        3,
+        1,
+        9,
+        len(plain),
+        0,
+        faults.LONG_VARINT,
+        0,
+    )
     for invalid in (
         b"",
         b"\x22",
@@ -98,5 +138,5 @@ def test_plain_records_are_counted_up_to_one_that_is_not(core: Core) -> None:
     ):
         data = plain + stream(invalid, delimited(2, b""))
         end = len(plain) + 1 + len(invalid)
-        assert core.frames.measure_plain(data, 0, CAP) == (3, 9, len(plain), 0, 0, end)
-        assert core.frames.measure_plain(data, end, CAP) == (1, end, len(data), 0, 0, 0)
+        assert core.frames.measure_plain(data, 0, CAP) == (3, 1, 9, len(plain), 0, 0, end)
+        assert core.frames.measure_plain(data, end, CAP) == (1, 0, end, len(data), 0, 0, 0)

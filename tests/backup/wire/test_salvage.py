@@ -11,7 +11,7 @@ from holdfast.backup.errors import DamagedBackup, UnreadableBackup
 from holdfast.backup.wire import salvage
 from holdfast.backup.wire.salvage import Gap, SalvagedStream
 from holdfast.backup.wire.varint import encode_varint
-from tests.backup.streams import record, sample, stream_of
+from tests.backup.streams import is_single_message, record, sample, stream_of
 from tests.backup.wire.encoding import delimited
 
 RECORDS = sample(300)
@@ -35,6 +35,7 @@ def read(data: bytes) -> tuple[list[bytes], list[Gap]]:
         assert block.index == len(raws) + 1
         pieces[block.offset] = block.data
         raws += (frame.raw for frame in block)
+        assert not block.only_messages or all(is_single_message(frame.raw) for frame in block)
     pieces |= {gap.offset: gap.lost for gap in gaps}
     assert b"".join(pieces[offset] for offset in sorted(pieces)) == data
     assert all(0 < gap.frame <= len(raws) + 1 and gap.lost for gap in gaps)
@@ -49,6 +50,16 @@ def split(records: tuple[bytes, ...], index: int) -> tuple[bytes, bytes, bytes]:
 def test_a_whole_stream_is_read_whole() -> None:
     """An undamaged stream gives all frames and no gap."""
     assert read(stream_of(RECORDS)) == (list(RECORDS[1:]), [])
+
+
+def test_blocks_that_have_only_messages_are_marked() -> None:
+    """A block of messages is marked, whatever follows it in the stream."""
+    messages = 50 * [raw for raw in RECORDS[1:] if is_single_message(raw)]
+    for end in (b"", b"\xff" * 12, record(b""), record(RECORDS[1])):
+        stream = SalvagedStream(io.BytesIO(stream_of([RECORDS[0], *messages]) + end), lambda _gap: None)
+        marked = [frame.raw for block in stream.blocks() if block.only_messages for frame in block]
+        assert messages[: len(marked)] == marked
+        assert len(marked) > len(messages) // 2
 
 
 @pytest.mark.parametrize("index", [1, 2, 150, len(RECORDS) - 3, len(RECORDS) - 2])

@@ -13,7 +13,7 @@ from holdfast.backup.schema.backup_pb2 import Frame as FrameMessage
 from holdfast.backup.wire import Block, FrameStream, StreamLimits, stream
 from holdfast.backup.wire.faults import CUT
 from holdfast.backup.wire.varint import encode_varint
-from tests.backup.streams import record
+from tests.backup.streams import is_single_message, record
 
 HEADER = b"\x08\x01"
 ACCOUNT = b"\x0a\x00"
@@ -60,6 +60,7 @@ def test_blocks_hold_the_same_frames(frames: list[bytes], step: int) -> None:
     for block in blocks:
         assert (block.index, block.offset) == (index, offset)
         assert block.count == len(list(block))
+        assert block.only_messages == all(is_single_message(frame.raw) for frame in block)
         index += block.count
         offset += len(block.data)
 

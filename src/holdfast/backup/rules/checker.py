@@ -2,19 +2,17 @@
 
 import cython
 
-from holdfast.backup.rules.checks import field
 from holdfast.backup.rules.record_checks import TANGLED
 from holdfast.backup.rules.rule_context import ReferenceTables, RuleContext
 from holdfast.backup.wire import tables
 
 if not cython.compiled:
     from holdfast.backup.rules.record_checks import check_item_frame, check_record
+    from holdfast.backup.wire.frames import enter_item
     from holdfast.backup.wire.layout import PAGE
 
 __all__ = ["TANGLED", "Checker"]
 
-# The tag of a message in a frame.
-ITEM_TAG = cython.declare(cython.uint, field("Frame.chatItem") << 3 | 2)
 FRAME = cython.declare(cython.uint, tables.FRAME)
 
 
@@ -107,30 +105,6 @@ class Checker:
         context.pos = stop
         context.frame += 1
         return context.frame - 1, context.begin, start, stop, fault
-
-
-def enter_item(context: RuleContext) -> cython.bint:
-    """Enter the message of a frame; return whether the frame consists of a single message."""
-    pos: cython.size_t = context.pos
-    end: cython.size_t = context.end
-    size: cython.size_t
-    if end - pos < 2 or context.data[pos] != ITEM_TAG:
-        return False
-    size = context.data[pos + 1]
-    if size < 0x80:
-        pos += 2
-    elif end - pos > 2 and context.data[pos + 2] < 0x80:
-        size = (size & 0x7F) | cython.cast(cython.size_t, context.data[pos + 2]) << 7
-        pos += 3
-    else:
-        context.pos = pos + 1
-        size = context.length()
-        if context.fault:
-            context.fault = 0
-            return False
-        pos = context.pos
-    context.pos = pos
-    return pos + size == end
 
 
 def enter_other(context: RuleContext, cap: cython.Py_ssize_t) -> cython.bint:

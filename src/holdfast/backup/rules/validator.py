@@ -129,6 +129,9 @@ class Validator:
 
     def scan(self, block: Block) -> list[RawFinding]:
         """Check the frames of a block that are not messages, and add them to the backup state."""
+        self.frames = block.index + block.count - 1
+        if block.only_messages:
+            return []
         self._bind()
         self._checker.reset(block.data, block.offset, block.index)
         found: list[RawFinding] = []
@@ -136,7 +139,6 @@ class Validator:
             found += self._add_other(block, other)
             self._bind()
         self._newer = self._newer or self._checker.met_additions()
-        self.frames = block.index + block.count - 1
         return found
 
     def emit(self, found: Iterable[RawFinding], *, newer: bool) -> Iterator[Finding]:

@@ -108,9 +108,10 @@ class SalvagedStream(FrameStream):
             at = 0
             broken: int | None = 0
             while broken is not None:
-                end, count, broken = self._accepted(at)
+                end, count, broken, only_messages = self._accepted(at)
                 if count:
-                    yield Block(self._next, self._base + at, self._buffer[at:end], count)
+                    data = self._buffer[at:end]
+                    yield Block(self._next, self._base + at, data, count, only_messages=only_messages)
                 self._next += count
                 at = end
                 if broken is not None:
@@ -119,21 +120,22 @@ class SalvagedStream(FrameStream):
                     self._on_gap(Gap(self._next, gap, self._base + at - gap, broken, lost))
             self._drop(at)
 
-    def _accepted(self, at: int) -> tuple[int, int, int | None]:
-        """Return the end of the accepted frames, their number, and the fault found there, if any.
+    def _accepted(self, at: int) -> tuple[int, int, int | None, bool]:
+        """Return the end of the accepted frames, their number, the fault found there, if any, and `only_messages`.
 
         The last frame is accepted only once what follows it has been read.
         """
-        before, count = at, 0
+        before, count, items = at, 0, 0
         while True:
-            more, last, rest, needed, fault, odd = frames.measure_plain(self._buffer, at, self._cap)
+            more, messages, last, rest, needed, fault, odd = frames.measure_plain(self._buffer, at, self._cap)
+            items += messages
             if more:
                 before, count = last, count + more
             if odd == rest + 1:
                 # There may be any number of empty frames in a row; they are accepted at once.
                 end = self._end_of_empty_frames(rest)
                 if end - rest == MOST_EMPTY:
-                    return end, count + MOST_EMPTY, None
+                    return end, count + MOST_EMPTY, None, False
                 if self._records_follow_soon(end):
                     before, count, at = end - 1, count + end - rest, end
                     continue
@@ -143,12 +145,12 @@ class SalvagedStream(FrameStream):
             whole = rest == len(self._buffer)
             if odd or fault or self._is_implausible(rest, needed) or (not whole and self._ended):
                 if count and self._contains_records(before):
-                    return before, count - 1, 0
-                return rest, count, 0 if odd else fault or faults.CUT
+                    return before, count - 1, 0, count == items
+                return rest, count, 0 if odd else fault or faults.CUT, count == items
             if self._ended:
-                return rest, count, None
+                return rest, count, None, count == items
             if count > 1:
-                return before, count - 1, None
+                return before, count - 1, None, count == items
             self._fill(max(needed, len(self._buffer) + CHUNK))
             at = rest
 

@@ -100,13 +100,14 @@ class Block:
     """Consecutive complete frames, each with its length prefix.
 
     `index` is the index of the first frame, `offset` the offset of the block in the stream, `counted` the number
-    of frames, if it is known.
+    of frames, if it is known. With `only_messages`, every frame is known to consist of a single message.
     """
 
     index: int
     offset: int
     data: bytes
     counted: int | None = field(default=None, repr=False, compare=False)
+    only_messages: bool = field(default=False, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Frame]:
         spans, _rest, _needed, _fault = frames.split(self.data, 0, NO_CAP)
@@ -184,9 +185,9 @@ class FrameStream:
         """Yield the frames in blocks; lengths are checked here, the content of frames is not."""
         while True:
             with memoryview(self._chunk_buffer)[: self._stop] as held:
-                count, rest, needed, fault = frames.measure(held, self._start, self._cap)
+                count, items, rest, needed, fault = frames.measure(held, self._start, self._cap)
                 data = bytes(held[self._start : rest])
-            block = Block(self._next, self._base, data, count)
+            block = Block(self._next, self._base, data, count, only_messages=count == items)
             self._next += count
             self._advance(rest)
             if count:
