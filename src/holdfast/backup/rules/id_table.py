@@ -43,7 +43,10 @@ class IdTable:
 
     def find(self, key: cython.ulonglong, frame: cython.ulonglong) -> cython.Py_ssize_t:
         """Return the index of an id that was defined before a frame; -1 if there is none."""
-        at: cython.size_t = self.place(key)
+        at: cython.size_t = cython.cast(cython.size_t, ((key * self.spread) & ALL_64) >> (64 - self.bits))
+        # Most ids are at the first place, so this does not call.
+        if self.keys[at] != key:
+            at = self.place(key)
         if self.keys[at] != key or self.marks[at] >> 8 >= frame or key == 0:
             return -1
         return at
