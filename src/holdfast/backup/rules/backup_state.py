@@ -57,13 +57,12 @@ SELF_PRESENT: Final = number_of_rule("self.present")
 STICKER_PACK_ID_UNIQUE: Final = number_of_rule("sticker-pack.id.unique")
 
 
-def kind_of(recipient: backup_pb2.Recipient) -> int:
-    """Return the kind of a recipient."""
-    which = recipient.WhichOneof("destination")
-    if which is None:
+def kind_of(recipient: backup_pb2.Recipient, destination: str | None) -> int:
+    """Return the kind of a recipient, whose oneof `destination` has this field."""
+    if destination is None:
         return kinds.NO_KIND
-    if which != "contact":
-        return KINDS[which]
+    if destination != "contact":
+        return KINDS[destination]
     contact = recipient.contact
     has = (
         (kinds.ACI if contact.HasField("aci") else 0)
@@ -165,7 +164,8 @@ class BackupState:
             yield CHAT_STYLE_COLOR_KNOWN, f"{SETTINGS}.defaultChatStyle.customColorId"
 
     def _add_recipient(self, recipient: backup_pb2.Recipient, index: int) -> list[Broken]:
-        kind = kind_of(recipient)
+        destination = recipient.WhichOneof("destination")
+        kind = kind_of(recipient, destination)
         key = recipient.id
         found: list[Broken] = []
         if key:
@@ -182,10 +182,11 @@ class BackupState:
             self._release_notes += 1
             if self._release_notes > 1:
                 found.append((RELEASE_NOTES_ONCE, "recipient.releaseNotes"))
-        for rule, value, path in identities(recipient):
+        for rule, value, path in identities(recipient, destination):
             if self._seen_before(rule, value):
                 found.append((rule, path))
-        found += unknown_access(recipient)
+        if destination == "group":
+            found += unknown_access(recipient.group)
         return found
 
     def _add_chat(self, chat: backup_pb2.Chat, index: int) -> list[Broken]:
@@ -218,19 +219,17 @@ class BackupState:
             self._tables = None
 
 
-def unknown_access(recipient: backup_pb2.Recipient) -> Iterator[Broken]:
+def unknown_access(group: backup_pb2.Group) -> Iterator[Broken]:
     """Yield the rules about settings of a group with an unknown access level."""
-    snapshot = recipient.group.snapshot
-    if recipient.WhichOneof("destination") == "group" and snapshot.HasField("accessControl"):
+    if group.snapshot.HasField("accessControl"):
         for name, rule in ACCESS.items():
-            if getattr(snapshot.accessControl, name) not in LEVELS:
+            if getattr(group.snapshot.accessControl, name) not in LEVELS:
                 yield rule, f"recipient.group.snapshot.accessControl.{name}"
 
 
-def identities(recipient: backup_pb2.Recipient) -> Iterator[tuple[int, object, str]]:
+def identities(recipient: backup_pb2.Recipient, destination: str | None) -> Iterator[tuple[int, object, str]]:
     """Yield the identifiers that must be unique among recipients: rule, value and path."""
-    which = recipient.WhichOneof("destination")
-    if which == "contact":
+    if destination == "contact":
         contact = recipient.contact
         if contact.HasField("username"):
             yield RECIPIENT_USERNAME_UNIQUE, contact.username.lower(), "recipient.contact.username"
@@ -240,10 +239,10 @@ def identities(recipient: backup_pb2.Recipient) -> Iterator[tuple[int, object, s
             yield RECIPIENT_ACI_UNIQUE, contact.aci, "recipient.contact.aci"
         if contact.HasField("pni"):
             yield RECIPIENT_PNI_UNIQUE, contact.pni, "recipient.contact.pni"
-    elif which == "group":
+    elif destination == "group":
         yield RECIPIENT_GROUP_UNIQUE, recipient.group.masterKey, "recipient.group.masterKey"
-    elif which == "distributionList":
+    elif destination == "distributionList":
         listed = recipient.distributionList
         yield RECIPIENT_LIST_UNIQUE, listed.distributionId, "recipient.distributionList.distributionId"
-    elif which == "callLink":
+    elif destination == "callLink":
         yield RECIPIENT_CALL_LINK_UNIQUE, recipient.callLink.rootKey, "recipient.callLink.rootKey"
