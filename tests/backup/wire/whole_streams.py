@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.errors import BackupError
-from holdfast.backup.rules import ValidationRun, backup_state, validator
+from holdfast.backup.rules import ValidationRun, backup_state, message_checks, validator
 from holdfast.backup.wire import stream
 from tests.backup.wire.core import Core
 
@@ -24,6 +24,7 @@ def use_core(core: Core) -> Iterator[None]:
         patch.setattr(stream, "walk", core.walk)
         patch.setattr(backup_state, "IdTable", core.id_table.IdTable)
         patch.setattr(validator, "Checker", core.new_checker)
+        patch.setattr(message_checks, "Checker", core.new_checker)
         yield
 
 

@@ -30,8 +30,9 @@ from holdfast.backup.exports.periods import END
 from holdfast.backup.names import account_name, joined, recipient_name
 from holdfast.backup.rules.checker import Checker
 from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.message_checks import check_messages, merge
 from holdfast.backup.rules.raw_findings import READABLE
-from holdfast.backup.rules.validator import Validator, examine, merge
+from holdfast.backup.rules.validator import Validator
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.wire import Block, walk
@@ -83,7 +84,7 @@ class TableReader:
         try:
             for block in self._backup.blocks():
                 raw_findings = validator.scan(block)
-                items, newer = examine(checker, validator.state.reference_tables(), block)
+                items, newer = check_messages(checker, validator.state.reference_tables(), block)
                 raw_findings = merge(raw_findings, items)
                 if any(raw.rule == READABLE for raw in raw_findings):
                     check_frames(block)

@@ -1,13 +1,11 @@
 """Validates a backup: a whole file, or frame by frame while it is written."""
 
 import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from os import PathLike
-from queue import SimpleQueue
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final, Literal, TypeAlias
 
@@ -22,10 +20,11 @@ from holdfast.backup.errors import DamagedBackup, DamagedContainer, FolderIncomp
 from holdfast.backup.parts import Part
 from holdfast.backup.public import public
 from holdfast.backup.rules.backup_state import BackupState
-from holdfast.backup.rules.checker import TANGLED, Checker
+from holdfast.backup.rules.checker import Checker
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.message_checks import BlockFindings, MessageChecks, Task, check_messages, merge
 from holdfast.backup.rules.raw_findings import READABLE, WHOLE, Explainer, RawFinding, read_findings
 from holdfast.backup.rules.registry import error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Edition, Profile, Purpose, Severity
@@ -120,7 +119,7 @@ class Validator:
         self._offset += len(block.data)
         found = self.scan(block)
         self._bound = self.state.reference_tables()
-        odd = examine(self._checker, self._bound, block)
+        odd = check_messages(self._checker, self._bound, block)
         return list(self.emit(merge(found, odd[0]), newer=odd[1]))
 
     def finish(self) -> list[Finding]:
@@ -223,52 +222,12 @@ class Validator:
         return self._newer
 
 
-def examine(checker: Checker, references: ReferenceTables, block: Block) -> tuple[list[RawFinding], bool]:
-    """Check the messages of a block; return the findings, and whether there was a field of the current edition."""
-    found: list[RawFinding] = []
-    odd: list[tuple[int, int, int, int, int]] = []
-    checker.bind(references)
-    checker.reset(block.data, block.offset, block.index)
-    going = True
-    while going:
-        going = checker.run(NO_CAP, odd)
-        page = checker.take_findings()
-        if page:
-            found += read_findings(page, block.data)
-    newer = checker.met_additions()
-    for index, begin, start, end, fault in odd:
-        offset = block.offset + begin
-        raw = block.data[start:end]
-        if fault == TANGLED:
-            try:
-                Frame.FromString(raw)
-                raw = Frame.FromString(keep_last_fields(raw)).SerializeToString()
-            except DecodeError:
-                fault = 0  # noqa: PLW2901  # it is not only tangled
-        if fault == TANGLED:
-            checker.record(raw, tables.FRAME, offset, index)
-            newer = newer or checker.met_additions()
-            found += read_findings(checker.take_findings(), raw)
-        else:
-            found.append(RawFinding(index, offset, READABLE, 0, 0, ""))
-    if odd:
-        found.sort(key=lambda raw: raw.frame)
-    return found, newer
-
-
 def broken_off(damage: DamagedBackup, after: int) -> RawFinding:
     """Return a finding about the end of a truncated stream; JSON records are located by line or array index."""
     if damage.frame is not None:
         return RawFinding(damage.frame, damage.offset, WHOLE, 0, 0, "")
     place = f"{damage.unit} {damage.offset:,} of the {damage.stream}"
     return RawFinding(after, 0, WHOLE, 0, 0, place)
-
-
-def merge(one: list[RawFinding], other: list[RawFinding]) -> list[RawFinding]:
-    """Merge two lists that are each in file order."""
-    if not one or not other:
-        return one or other
-    return sorted(one + other, key=lambda raw: raw.frame)
 
 
 class ValidationRun:
@@ -382,47 +341,19 @@ class ValidationRun:
             place = f"byte {fault.offset:,} of the {fault.stream}" if isinstance(fault, DamagedContainer) else ""
             yield Finding(rule, severity, frame, None, "", place)
 
-    def _blocks(self, backup: Backup, validator: Validator) -> Iterator[tuple[list[RawFinding], bool]]:
-        """Check block by block: messages in a thread pool, all other records in file order."""
-        if self._threads == 1:
-            checker = Checker()
-            for block in backup.blocks():
-                found = self._new_gaps() + validator.scan(block)
-                items, newer = examine(checker, validator.state.reference_tables(), block)
-                yield merge(found, items), newer or validator.newer
-            return
-        checkers: SimpleQueue[Checker] = SimpleQueue()
-        for _ in range(self._threads):
-            checkers.put(Checker())
-
-        def work(references: ReferenceTables, block: Block) -> tuple[list[RawFinding], bool]:
-            checker = checkers.get()
-            try:
-                return examine(checker, references, block)
-            finally:
-                checkers.put(checker)
-
-        waiting: deque[tuple[list[RawFinding], bool, Future[tuple[list[RawFinding], bool]]]] = deque()
-
-        def first() -> tuple[list[RawFinding], bool]:
-            found, newer, future = waiting.popleft()
-            items, newer_items = future.result()
-            return merge(found, items), newer or newer_items
-
-        with ThreadPoolExecutor(self._threads) as pool:
+    def _blocks(self, backup: Backup, validator: Validator) -> Iterator[BlockFindings]:
+        """Check block by block: messages in several threads, all other records in file order."""
+        with MessageChecks(self._threads) as checks:
             try:
                 for block in backup.blocks():
                     found = self._new_gaps() + validator.scan(block)
-                    references = validator.state.reference_tables(shared=True)
-                    waiting.append((found, validator.newer, pool.submit(work, references, block)))
-                    if len(waiting) > 2 * self._threads:
-                        yield first()
+                    references = validator.state.reference_tables(shared=checks.shared)
+                    checks.add(Task(block, references, found, validator.newer))
+                    yield from checks.finished()
             except DamagedBackup:
-                while waiting:
-                    yield first()
+                yield from checks.remaining()
                 raise
-            while waiting:
-                yield first()
+            yield from checks.remaining()
 
 
 @contextmanager
