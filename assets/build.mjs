@@ -1,7 +1,7 @@
 // Bundles the scripts of this folder with the packages they import: node build.mjs [folder]
 //
 // Files are named after the hash of their content, so browsers keep them for good; manifest.json has the name of each
-// script and LICENSES.txt the licences of what is in them. Each file has a copy that is compressed with gzip.
+// script and LICENSES.txt the licences of what is in them. Files are compressed with gzip, except small ones.
 import { build } from "esbuild";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -83,8 +83,8 @@ for (const { name, license } of packages) {
 rmSync(TARGET, { recursive: true, force: true });
 mkdirSync(TARGET, { recursive: true });
 for (const { path, contents } of made.outputFiles) {
-  writeFileSync(path, contents);
   if (contents.length > WORTH_PACKING) writeFileSync(`${path}.gz`, gzipSync(contents, { level: 9 }));
+  else writeFileSync(path, contents);
 }
 const scripts = {};
 for (const [path, { entryPoint }] of Object.entries(made.metafile.outputs)) {
@@ -92,7 +92,7 @@ for (const [path, { entryPoint }] of Object.entries(made.metafile.outputs)) {
   if (name) scripts[name] = path.split("/").at(-1);
 }
 for (const name of ENTRIES) {
-  if (!scripts[name] || !existsSync(join(TARGET, scripts[name]))) throw new Error(`${name} was not built`);
+  if (!scripts[name] || !existsSync(join(TARGET, `${scripts[name]}.gz`))) throw new Error(`${name} was not built`);
 }
 const notice = "The scripts in this folder contain code of these packages.\n";
 writeFileSync(join(TARGET, "LICENSES.txt"), [

@@ -129,4 +129,4 @@ def test_with_a_compiler_the_core_is_compiled(distributions: Distributions, tmp_
     if BUNDLES.address("editor"):
         bundles = folder / "holdfast/web/static/bundles"
         assert (bundles / "LICENSES.txt").is_file()
-        assert [path.suffix for path in sorted(bundles.glob("editor-*"))] == [".js", ".gz"]
+        assert [path.suffix for path in sorted(bundles.glob("editor-*"))] == [".gz"]

@@ -122,7 +122,7 @@ def test_the_commands_of_the_image_make_a_service_that_runs(tmp_path: Path) -> N
         else:
             assert word == "FROM" or (word, rest.partition(" ")[0]) in {("WORKDIR", "/src"), ("RUN", "apt-get")}
     shutil.rmtree(root / "src")
-    assert list(root.rglob("site-packages/holdfast/web/static/bundles/editor-*.js"))
+    assert list(root.rglob("site-packages/holdfast/web/static/bundles/editor-*.js.gz"))
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*") if not path.is_symlink()}
     last = dict(instructions()[stages[-1] :])
     port = free_port()

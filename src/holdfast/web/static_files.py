@@ -1,13 +1,15 @@
 """The scripts and images of pages, served by Starlette; a missing file gets the usual 404 page."""
 
+import gzip
 import re
 from importlib import resources
+from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from starlette.datastructures import MutableHeaders
+from anyio import to_thread
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -45,20 +47,22 @@ class StaticAssets(StaticFiles):
             return PAGES.render("not_found.html", user=None, title="Not found", status=error.status_code)
 
     async def _bundled(self, path: str, scope: Scope) -> Response:
-        """Return a bundled script, precompressed if the client accepts the encoding."""
-        response = await self._compressed(path, scope) if accepts_gzip(scope) else None
-        # A small script has no compressed copy.
-        response = response or await super().get_response(path, scope)
-        MutableHeaders(raw=response.raw_headers).update(BUNDLE_HEADERS)
-        return response
-
-    async def _compressed(self, path: str, scope: Scope) -> Response | None:
-        """Return the precompressed copy of a script; None if there is none."""
+        """Return a bundled script: large ones are stored compressed, and decompressed for clients without gzip."""
         try:
             response = await super().get_response(f"{path}.gz", scope)
         except HTTPException as error:
             if error.status_code != 404:
                 raise
-            return None
-        MutableHeaders(raw=response.raw_headers)["Content-Encoding"] = "gzip"
+            response = await super().get_response(path, scope)
+        else:
+            if accepts_gzip(scope):
+                response.headers["Content-Encoding"] = "gzip"
+            elif isinstance(response, FileResponse):
+                response = Response(await to_thread.run_sync(decompress, response.path))
+        response.headers.update(BUNDLE_HEADERS)
         return response
+
+
+def decompress(path: str | PathLike[str]) -> bytes:
+    """Return the content of a file that is compressed with gzip."""
+    return gzip.decompress(Path(path).read_bytes())
