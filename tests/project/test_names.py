@@ -1,7 +1,8 @@
 """Naming rules: unique class names, nouns as module names, and no imports between test modules."""
 
 import ast
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,9 @@ NOUNS: Final = {
     "hosting": "the service of storing and serving repositories",
     "string": "a sequence of characters",
 }
+# What may be a class or an import statement, on several lines if it has parentheses.
+CLASS: Final = re.compile(r"^\s*class\s+(\w+)", re.MULTILINE)
+IMPORT: Final = re.compile(r"^\s*(?:from|import)\b(?:[^\n(]*\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
 def modules(source: Path) -> list[Path]:
@@ -28,11 +32,16 @@ def modules(source: Path) -> list[Path]:
 
 def duplicates(source: Path) -> dict[str, list[str]]:
     """Return the class names that more than one module defines, with the modules."""
+    texts = {path: path.read_text(encoding="utf-8") for path in modules(source)}
+    # Parsing takes a hundred times as long as this search, which may also find text that is not code.
+    candidates = {path: set(CLASS.findall(text)) for path, text in texts.items()}
+    counts = Counter(name for names in candidates.values() for name in names)
     defined: dict[str, set[str]] = defaultdict(set)
-    for path in modules(source):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                defined[node.name].add(path.relative_to(source).as_posix())
+    for path, names in candidates.items():
+        if any(counts[name] > 1 for name in names):
+            for node in ast.walk(ast.parse(texts[path])):
+                if isinstance(node, ast.ClassDef):
+                    defined[node.name].add(path.relative_to(source).as_posix())
     return {name: sorted(paths) for name, paths in defined.items() if len(paths) > 1}
 
 
@@ -55,10 +64,12 @@ def imported_names(statement: ast.Import | ast.ImportFrom) -> list[str]:
 def imports_of_tests(tests: Path) -> list[str]:
     """Return where modules of a folder of tests import a test module, or a name from one."""
     test_modules = {path.stem for path in modules(tests) if path.name.startswith("test_")}
+    texts = {path: path.read_text(encoding="utf-8") for path in modules(tests)}
     return [
         f"{path.relative_to(tests).as_posix()}:{node.lineno}"
-        for path in modules(tests)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, text in texts.items()
+        if any("test_" in statement for statement in IMPORT.findall(text))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any(not test_modules.isdisjoint(name.split(".")) for name in imported_names(node))
     ]
@@ -106,6 +117,7 @@ def test_a_gerund_module_is_reported(package: Path) -> None:
     [
         ("from tests.web.test_pages import page_title", True),
         ("from tests.web import test_pages", True),
+        ("from tests.web import (\n    page_helpers,\n    test_pages,\n)", True),
         ("import tests.web.test_pages", True),
         ("from .test_pages import page_title", True),
         ("def late() -> None:\n    from tests.web.test_pages import page_title", True),
@@ -117,5 +129,5 @@ def test_an_import_from_a_test_module_is_reported(package: Path, statement: str,
     """Every way to write the import is reported with its file and line, also inside of a function."""
     (package / "web" / "test_pages.py").touch()
     (package / "web" / "test_forms.py").write_text(f"{statement}\n", encoding="utf-8")
-    line = statement.count("\n") + 1
+    line = 2 if statement.startswith("def") else 1
     assert imports_of_tests(package) == ([f"web/test_forms.py:{line}"] if is_reported else [])
