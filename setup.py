@@ -1,21 +1,24 @@
 """Compiles the hot core; everything else about the package is in pyproject.toml.
 
-Compiling is optional: an install without a C compiler succeeds, and the same source then runs interpreted.
-With HOLDFAST_PURE=1 in the environment nothing is compiled, and the wheel is for every platform.
+Without a C compiler, or with HOLDFAST_PURE=1 in the environment, nothing is compiled: the wheel is for every
+platform, the same source runs interpreted, and Cython is one of the requirements, because the source imports it.
 What the compiler must be told of the rules is generated first, which fails for a rule that nothing checks.
 `initializedcheck` may be off because `boundscheck` is on: a memory view that was never set has no bounds to be in.
 """
 
 import os
 import sys
+import sysconfig
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError
+from setuptools.command.egg_info import egg_info
+from setuptools.errors import BaseError, CompileError
 
 SOURCE = Path(__file__).parent / "src"
 # Loaded by its path, because the package it is in imports more than a build has.
@@ -44,22 +47,46 @@ CORE = [
 ]
 # What Cython would otherwise put into every module: the code of memory views, three quarters of each.
 SHARED = "holdfast.backup._cyutility"
+# What the interpreted core imports.
+INTERPRETED_REQUIREMENTS = ["cython>=3.2"]
 # No symbols for a debugger, which take the compiler a third longer; no module uses every table of the rules.
 ARGUMENTS = [] if sys.platform == "win32" else ["-g0", "-Wno-unused-const-variable"]
 
 
 class BuildCore(build_ext):  # type: ignore[misc]  # setuptools exports no types
-    """Compiles several modules at once; takes a compiler that is not there for one that fails: `optional`."""
+    """Compiles several modules at once."""
 
     def initialize_options(self) -> None:
         super().initialize_options()
         self.parallel = os.cpu_count()
 
-    def build_extension(self, extension: Extension) -> None:
+
+class WriteMetadata(egg_info):  # type: ignore[misc]  # setuptools exports no types
+    """Adds the requirements of the interpreted core if nothing is compiled."""
+
+    def run(self) -> None:
+        if not self.distribution.ext_modules:
+            requirements = [*self.distribution.install_requires, *INTERPRETED_REQUIREMENTS]
+            self.distribution.install_requires = self.distribution.metadata.install_requires = requirements
+        super().run()
+
+
+def can_compile() -> bool:
+    """Return whether there is a C compiler that finds the headers of Python."""
+    # Imported here because setuptools provides it: Python itself does not have it since 3.12.
+    from distutils.ccompiler import new_compiler  # noqa: PLC0415
+    from distutils.sysconfig import customize_compiler  # noqa: PLC0415
+
+    compiler = new_compiler()
+    customize_compiler(compiler)
+    with TemporaryDirectory() as folder:
+        source = Path(folder, "probe.c")
+        source.write_text("#include <Python.h>\n")
         try:
-            super().build_extension(extension)
-        except OSError as error:
-            raise CompileError(str(error)) from error
+            compiler.compile([str(source)], output_dir=folder, include_dirs=[sysconfig.get_path("include")])
+        except (BaseError, CompileError, OSError):
+            return False
+    return True
 
 
 def extension(name: str, ending: str) -> Extension:
@@ -78,13 +105,10 @@ OPTIONS = {
     },
 }
 extensions: list[Extension] = []
-if os.environ.get("HOLDFAST_PURE") != "1":
+if os.environ.get("HOLDFAST_PURE") != "1" and can_compile():
     extensions = cythonize(  # type: ignore[no-untyped-call]  # Cython exports no types
         [*(extension(name, "py") for name in CORE), extension(SHARED, "c")],
         shared_utility_qualified_name=SHARED,
         **OPTIONS,
     )
-for made in extensions:
-    made.optional = True  # said here, because cythonize makes extensions of its own
-
-setup(ext_modules=extensions, cmdclass={"build_ext": BuildCore})
+setup(ext_modules=extensions, cmdclass={"build_ext": BuildCore, "egg_info": WriteMetadata})

