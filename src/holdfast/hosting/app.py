@@ -13,6 +13,7 @@ from holdfast.hosting.lfs.store import LfsStore
 from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.storage.batch_queue import BatchQueue
 from holdfast.hosting.storage.compaction import Compactor
+from holdfast.hosting.storage.copy_verification import CopyVerifier
 from holdfast.hosting.storage.file_cache import FileCache
 from holdfast.hosting.storage.local_copies import LocalCopies
 from holdfast.hosting.storage.object_store import ObjectStore, open_object_store
@@ -36,6 +37,8 @@ class App:
     """Packs and LFS objects by key, in the data folder or in an S3 bucket."""
     copies: LocalCopies
     """The bare repositories on this machine."""
+    verifier: CopyVerifier
+    """Verifies the checksums of the local copies."""
     compactor: Compactor
     lfs: LfsStore
     cipher: SecretCipher
@@ -85,7 +88,8 @@ class App:
         )
         pool = PasswordPool(settings.password_hash_concurrency)
         lfs = LfsStore(store)
-        opened = cls(settings, database, store, copies, compactor, lfs, cipher, archives, fetches, pool)
+        verifier = CopyVerifier(copies)
+        opened = cls(settings, database, store, copies, verifier, compactor, lfs, cipher, archives, fetches, pool)
         opened.database.render_with(payload_renderer(opened))
         return opened
 
@@ -100,5 +104,6 @@ class App:
         return self.copies.folders
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database, and let another process verify the local copies."""
+        self.verifier.close()
         self.database.close()

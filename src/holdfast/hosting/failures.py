@@ -1,8 +1,5 @@
 """Translation of request failures to responses: database or disk unavailable, repository deleted, or a bug."""
 
-import re
-from typing import Final
-
 import structlog
 
 from holdfast.hosting.access import RepositoryAccess
@@ -10,7 +7,6 @@ from holdfast.hosting.app import App
 from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.errors import (
     GitDamaged,
-    GitFailed,
     HostingError,
     NoSuchFolder,
     NoSuchRepository,
@@ -23,13 +19,8 @@ from holdfast.hosting.storage import instance
 from holdfast.hosting.store import faults, repositories
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["check_copy", "error_response", "explain_request"]
+__all__ = ["error_response", "explain_request"]
 
-# How git reports that a repository is damaged.
-DAMAGE: Final = re.compile(
-    r"possible repository corruption|is corrupt|bad (?:object|tree object)|missing (?:object|blob|tree|commit)"
-    r"|unable to read|does not match index"
-)
 log = structlog.get_logger(__name__)
 
 
@@ -58,12 +49,6 @@ async def explain_request(error: Exception, request: RequestContext) -> ApiError
     return await error_response(
         request.app, error, target.repository if isinstance(target, RepositoryAccess) else None
     )
-
-
-async def check_copy(app: App, repository: Repository, error: GitFailed) -> None:
-    """Delete the local copy of a repository, so that it is rebuilt, if git failed because it is damaged."""
-    if DAMAGE.search(error.stderr):
-        await run_in_thread(app.copies.discard_damaged, repository.id)
 
 
 def check_still_exists(app: App, repository: Repository | None) -> ApiError | None:

@@ -2,14 +2,17 @@
 
 import hashlib
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 import pytest
+from httpx import RemoteProtocolError
 
 from holdfast.hosting.app import App
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.quarantine import Push
+from holdfast.hosting.services import maintenance
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.pushes import RepositoryPush
 from holdfast.hosting.store import accounts, lfs, repositories, repository_log
@@ -68,6 +71,65 @@ def test_a_clone_that_fails_because_of_a_damaged_copy_leads_to_a_new_copy(
     assert clone.try_to("clone", "-q", source, ".").returncode == 128
     clone("clone", "-q", source, ".")
     assert (clone.folder / "a.txt").read_text() == "one\n"
+
+
+@pytest.fixture
+def corrupt_pack(clients: ServiceClients, work: Git) -> Path:
+    """Push a file and flip a bit of it in the pack of the local copy, which is not linked to the object store."""
+    text = "\n".join(f"{number * 7919:x}" for number in range(3000))
+    work.commit("big.txt", text)
+    work("push", "-q", "origin", "trunk")
+    clients.anonymous.patch("/repos/ada/notes", json={"private": False}, auth=("ada", PASSWORD))
+    (folder,) = (clients.service.settings.data / "repositories").glob("??/*.git")
+    (pack,) = (folder / "objects" / "pack").glob("*.pack")
+    content = bytearray(pack.read_bytes())
+    content[len(content) // 2] ^= 1
+    pack.chmod(0o600)
+    pack.write_bytes(content)
+    return folder
+
+
+def test_corruption_that_only_clients_notice_is_found_by_verification(
+    clients: ServiceClients, work: Git, corrupt_pack: Path, tmp_path: Path
+) -> None:
+    """Git sends objects of a pack as they are, and the response is cached; the next clone after it gets others."""
+    clone = Git(tmp_path / "clone")
+    source = address(clients.service.url, "ada", PASSWORD, "ada/notes")
+    for _ in range(2):
+        assert "inflate" in clone.try_to("clone", "-q", source, ".").stderr
+    opened = App.open(clients.service.settings)
+    maintenance.verify_copies(opened)
+    opened.close()
+    assert not corrupt_pack.exists()
+    clone("clone", "-q", source, ".")
+    assert clone("rev-parse", "HEAD") == work("rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/repos/ada/notes/contents/big.txt",
+        "/api/v1/repos/ada/notes/git/commits/{}.diff",
+        "/ada/notes/raw/branch/trunk/big.txt",
+        "/ada/notes/commit/{}",
+        "/ada/notes/blame/branch/trunk/big.txt",
+        "/ada/notes/archive/trunk.zip",
+        "/ada/notes/archive/trunk.tar.gz",
+    ],
+)
+def test_corruption_that_a_reader_notices_leads_to_a_new_copy(
+    clients: ServiceClients, work: Git, corrupt_pack: Path, path: str
+) -> None:
+    """The request fails, also in the middle of its response, and the next one is answered from a new copy."""
+    built = (corrupt_pack / "config").stat().st_ino
+    address_of_page = path.format(work("rev-parse", "HEAD"))
+    with clients.service.client() as client:
+        with suppress(RemoteProtocolError):
+            assert client.get(address_of_page).status_code == 503
+        response = client.get(address_of_page)
+    assert response.status_code == 200
+    assert response.content
+    assert (corrupt_pack / "config").stat().st_ino != built
 
 
 def test_a_private_repository_requires_credentials_and_read_access(clients: ServiceClients, work: Git) -> None:

@@ -16,6 +16,7 @@ from structlog.testing import capture_logs
 from holdfast.client_address import TrustedProxies
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
+from holdfast.hosting.git import corruption
 from holdfast.hosting.git_server import receive_pack, ssh
 from holdfast.hosting.git_server.ssh import parse_command
 from holdfast.hosting.http.errors import ApiError
@@ -92,7 +93,7 @@ def test_a_damaged_copy_is_rebuilt_after_a_clone_has_failed(
     (folder / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(AssertionError):
         client.clone("ada/boats", "first")
-    wait_for(lambda: not folder.exists())
+    wait_for(lambda: str(folder) in corruption.reported)
     assert client.clone("ada/boats", "second")("rev-parse", "HEAD") == work("rev-parse", "HEAD")
 
 

@@ -2,13 +2,15 @@
 
 import select
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
 from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut
-from holdfast.hosting.git.program import environment, find_git, limit_memory, run
+from holdfast.hosting.git.corruption import report_failure
+from holdfast.hosting.git.program import environment, find_git, limit_memory, run, stderr_tail
 
 __all__ = ["DIFF_MEMORY", "git_output", "split_output", "stream_output"]
 
@@ -44,15 +46,18 @@ def stream_output(
 
     `memory` is its limit in bytes, and `idle_timeout` the seconds in which it must write something.
     """
-    with subprocess.Popen(  # noqa: S603  # an argument list, without a shell
-        [find_git(), *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment({**(variables or {}), "GIT_DIR": str(folder)}),
-        bufsize=0,
-        process_group=0,
-    ) as process:
+    with (
+        tempfile.TemporaryFile(prefix="holdfast-stderr-") as complaint,
+        subprocess.Popen(  # noqa: S603  # an argument list, without a shell
+            [find_git(), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=complaint,
+            env=environment({**(variables or {}), "GIT_DIR": str(folder)}),
+            bufsize=0,
+            process_group=0,
+        ) as process,
+    ):
         finished = False
         if memory is not None:
             limit_memory(process.pid, memory)
@@ -70,8 +75,12 @@ def stream_output(
             if not finished:
                 with suppress(ProcessLookupError):
                     process.kill()
-    if process.returncode:
-        raise GitFailed(arguments[0], f"failed with exit code {process.returncode}", "", process.returncode)
+        if process.wait():
+            complaint.seek(0)
+            stderr = stderr_tail(complaint.read())
+            report_failure(folder, arguments[0], stderr)
+            code = process.returncode
+            raise GitFailed(arguments[0], f"failed with exit code {code}", stderr, code)
 
 
 def is_readable(output: IO[bytes], timeout: float) -> bool:

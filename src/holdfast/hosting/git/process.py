@@ -18,6 +18,7 @@ from typing import Final, Literal
 
 from holdfast.hosting import traces
 from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.git.corruption import report_failure
 from holdfast.hosting.git.program import STDERR_KEPT, environment, find_git, stderr_tail
 from holdfast.hosting.metrics import count_git_command
 
@@ -81,6 +82,7 @@ class GitProcess:
         command: str,
         pid: int,
         *,
+        folder: Path,
         stdin: asyncio.StreamWriter | None,
         stdout: asyncio.StreamReader,
         complaint: StderrReader,
@@ -88,6 +90,7 @@ class GitProcess:
     ) -> None:
         self.command = command
         self.pid = pid
+        self._folder = folder
         self.stdin = stdin
         self.stdout = stdout
         self._complaint = complaint
@@ -128,6 +131,7 @@ class GitProcess:
 
     def failure(self, code: int) -> GitFailed:
         """Return the error for an exit code."""
+        report_failure(self._folder, self.command, self.stderr)
         how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
         return GitFailed(self.command, how, self.stderr, code)
 
@@ -247,7 +251,15 @@ async def start(
         # It may have exited already.
         with suppress(ProcessLookupError):
             resource.prlimit(pid, limit, (most, most))
-    return GitProcess(arguments[0], pid, stdin=writer, stdout=reader, complaint=complaint, transports=transports)
+    return GitProcess(
+        arguments[0],
+        pid,
+        folder=folder,
+        stdin=writer,
+        stdout=reader,
+        complaint=complaint,
+        transports=transports,
+    )
 
 
 def spawn_actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[int, int]]:

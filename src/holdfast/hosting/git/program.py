@@ -18,6 +18,7 @@ from typing import Final
 
 from holdfast.hosting import traces
 from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
+from holdfast.hosting.git.corruption import report_failure
 from holdfast.hosting.metrics import count_git_command
 
 __all__ = ["OLDEST", "environment", "find_git", "git_version", "limit_memory", "run", "stderr_tail"]
@@ -150,7 +151,9 @@ def run(
         code = process.returncode
         if memory is not None and b"out of memory" in complaint.lower():
             raise GitTimedOut(arguments[0], f"needs more than {memory >> 20} MiB of memory")
-        raise GitFailed(arguments[0], f"failed with exit code {code}", stderr_tail(complaint), code, output)
+        stderr = stderr_tail(complaint)
+        report_failure(folder, arguments[0], stderr)
+        raise GitFailed(arguments[0], f"failed with exit code {code}", stderr, code, output)
     return output
 
 

@@ -21,6 +21,7 @@ import pygit2
 from pygit2.enums import ConfigLevel, ObjectType
 
 from holdfast.hosting.errors import GitDamaged, GitError, GitUnsupported, NoSuchFolder, NoSuchObject
+from holdfast.hosting.git.corruption import report
 from holdfast.hosting.git.encoding import is_id
 
 __all__ = ["Kind", "Repo", "configure", "open_fresh", "open_repository", "reopen"]
@@ -93,7 +94,7 @@ class Repo:
         except (KeyError, ValueError):
             return None
         except pygit2.GitError as error:
-            raise damaged_error(object_id) from error
+            raise self.corrupt_error(object_id) from error
         return KINDS[ObjectType(number)], content
 
     def read(self, object_id: str, kind: Kind) -> bytes:
@@ -114,7 +115,7 @@ class Repo:
         except (KeyError, ValueError):
             return None
         except pygit2.GitError as error:
-            raise damaged_error(object_id) from error
+            raise self.corrupt_error(object_id) from error
         return KINDS[ObjectType(number)], size
 
     def require(self, object_id: str, kind: Kind) -> int:
@@ -169,19 +170,24 @@ class Repo:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise damaged_error(object_id) from error
+            raise self.corrupt_error(object_id) from error
         inflate = zlib.decompressobj()
         try:
             content = inflate.decompress(packed)
         except zlib.error as error:
-            raise damaged_error(object_id) from error
+            raise self.corrupt_error(object_id) from error
         end = content.find(b"\0", 0, HEADER)
         kind, _, size = content[: max(end, 0)].partition(b" ")
         if not inflate.eof or kind not in BY_NAME or size != b"%d" % (len(content) - end - 1):
-            raise damaged_error(object_id, "is truncated")
+            raise self.corrupt_error(object_id, "is truncated")
         if hashlib.sha1(content, usedforsecurity=False).hexdigest() != object_id:
-            raise damaged_error(object_id, "holds something else")
+            raise self.corrupt_error(object_id, "holds something else")
         return BY_NAME[kind], content[end + 1 :]
+
+    def corrupt_error(self, object_id: str, problem: str = "cannot be read") -> GitDamaged:
+        """Return the error for an object that is corrupt on disk, and report it."""
+        report(self.place)
+        return damaged_error(object_id, problem)
 
 
 def damaged_error(object_id: str, problem: str = "cannot be read") -> GitDamaged:

@@ -207,7 +207,7 @@ def stream_blob(repo: Repo, blob: str, start: int = 0, stop: int | None = None) 
         if at >= stop:
             return
     if at < size:
-        raise damaged_error(blob, "is truncated")
+        raise repo.corrupt_error(blob, "is truncated")
 
 
 def inflate_loose(repo: Repo, blob: str) -> Iterator[bytes]:
@@ -225,7 +225,7 @@ def inflate_loose(repo: Repo, blob: str) -> Iterator[bytes]:
                 try:
                     chunk = inflate.decompress(packed, CHUNK)
                 except zlib.error as error:
-                    raise damaged_error(blob) from error
+                    raise repo.corrupt_error(blob) from error
                 packed = inflate.unconsumed_tail
                 if b"\0" not in header:
                     header += chunk[:HEADER]

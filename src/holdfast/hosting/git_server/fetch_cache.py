@@ -3,7 +3,8 @@
 For each clone git lists and packs the objects of the whole history, and most clones of a repository send the same
 request. The response is determined by the request and the refs, so the cache key is the request's bytes and the
 repository's version. Lists of refs are cached in memory. Packs are cached as files, if the request has no `have`
-lines: a fetch is seldom repeated.
+lines: a fetch is seldom repeated. After a damaged copy was deleted, the key is another one: git sends a corrupt
+object of a pack as it is.
 """
 
 import hashlib
@@ -42,6 +43,7 @@ class FetchCache:
 
     def __init__(self, app: App, repository: Repository) -> None:
         self._files = app.fetches
+        self._copies = app.copies
         self._repository = repository
 
     @property
@@ -91,6 +93,7 @@ class FetchCache:
         repository = self._repository
         digest = hashlib.sha256(f"{sorted(variables.items())}\n{git_version()}\n".encode())
         digest.update(request)
+        digest.update(b"%d" % self._copies.last_damage(repository.id))
         return f"{repository.id}-{repository.version}-{digest.hexdigest()[:40]}"
 
 

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.failures import check_copy, error_response
+from holdfast.hosting.failures import error_response
 from holdfast.hosting.git_server import lfs, lfs_tokens, receive_pack, upload_pack
 from holdfast.hosting.git_server.fetch_cache import FetchCache
 from holdfast.hosting.git_server.request_body import inflate
@@ -111,8 +111,7 @@ class GitHttp:
         elif service == "git-upload-archive":
             answer = upload_pack.upload_archive(folder, body)
         else:
-            failed = partial(check_copy, self._host, session.repository)
-            answer = upload_pack.upload_pack(folder, body, protocol=protocol, cache=cache, on_failure=failed)
+            answer = upload_pack.upload_pack(folder, body, protocol=protocol, cache=cache)
         return await streamed(folder, answer, f"application/x-{service}-result")
 
     async def _open_session(self, request: RequestContext, *, writing: bool) -> GitSession:

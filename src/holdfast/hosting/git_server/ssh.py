@@ -30,7 +30,7 @@ from holdfast.client_address import TrustedProxies, network_of
 from holdfast.hosting import metrics, traces
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitFailed, GitTimedOut
-from holdfast.hosting.failures import check_copy, error_response
+from holdfast.hosting.failures import error_response
 from holdfast.hosting.git_server import lfs_tokens, receive_pack, upload_pack
 from holdfast.hosting.git_server.key_session import KeySession, current_key, key_user, open_key_session
 from holdfast.hosting.http.errors import ApiError
@@ -406,8 +406,6 @@ class SshSession:
         if isinstance(error, GitFailed) and not isinstance(error, GitTimedOut):
             # git has reported the error to the client, in its protocol.
             log.warning("git command failed", command=error.command)
-            if self._repository is not None:
-                await check_copy(self._app, self._repository, error)
             return ApiError(400, "git could not answer this request")
         refusal = await error_response(self._app, error, self._repository)
         if refusal is None:

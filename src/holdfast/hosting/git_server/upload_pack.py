@@ -9,7 +9,7 @@ Pushes are in `receive_pack`.
 import asyncio
 import re
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,6 @@ from holdfast.hosting.git_server.request_body import limit_body, spool
 __all__ = ["Service", "advertise", "converse", "protocol_variables", "upload_archive", "upload_pack"]
 
 Service = Literal["git-upload-pack", "git-receive-pack"]
-OnFailure = Callable[[GitFailed], Awaitable[None]]
 # The limit of a fetch request, which lists object ids: a few megabytes even for a hundred thousand branches.
 MOST_ASKED: Final = 32 * 1024 * 1024
 VERSION: Final = re.compile(r"version=([0-2])")
@@ -71,23 +70,11 @@ def upload_pack(
     protocol: str | None = None,
     idle_timeout: float = IDLE_TIMEOUT,
     cache: FetchCache | None = None,
-    on_failure: OnFailure | None = None,
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the response to a clone or fetch request.
-
-    `on_failure` is called if git fails after its first output, when the response is not an error any more.
-    """
+    """Yield the response to a clone or fetch request."""
     arguments = ("upload-pack", "--stateless-rpc", str(folder))
     variables = protocol_variables(protocol)
-    return answer(
-        folder,
-        arguments,
-        body,
-        variables=variables,
-        idle_timeout=idle_timeout,
-        cache=cache,
-        on_failure=on_failure,
-    )
+    return answer(folder, arguments, body, variables=variables, idle_timeout=idle_timeout, cache=cache)
 
 
 async def converse(
@@ -148,7 +135,6 @@ async def answer(
     variables: dict[str, str],
     idle_timeout: float,
     cache: FetchCache | None = None,
-    on_failure: OnFailure | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """Pass a request to git and yield its output."""
     with await spool(body, most=MOST_ASKED) as request:
@@ -169,8 +155,6 @@ async def answer(
                 # After its first output git reports errors itself; terminating the response would hide them.
                 if not answered or isinstance(error, GitTimedOut):
                     raise
-                if on_failure is not None:
-                    await on_failure(error)
 
 
 async def pass_request(

@@ -24,6 +24,7 @@ import structlog
 
 from holdfast.hosting.errors import GitDamaged, GitError, GitFailed, NoSuchFolder
 from holdfast.hosting.git import local_refs, refs
+from holdfast.hosting.git.corruption import take_report
 from holdfast.hosting.git.folders import Folders, make_folder_below
 from holdfast.hosting.git.packs import decode_pack, object_count
 from holdfast.hosting.git.program import run
@@ -39,6 +40,8 @@ __all__ = ["LocalCopies", "create_repository"]
 
 STATE_FILE: Final = "holdfast-copy"
 STATE_BYTES: Final = 128
+# A file beside the folder of a copy, whose time is that of the last deletion because of damage.
+DAMAGED: Final = ".damaged"
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 # At least this many new objects become a pack; fewer are written as loose objects, so that a copy has few packs.
 UNPACK_LIMIT: Final = 32
@@ -83,6 +86,8 @@ class LocalCopies:
     def open(self, repository: Repository) -> Repo:
         """Open the copy of a repository, updated to at least the repository's version."""
         number = repository.id
+        if take_report(self.folders.path(number)):
+            self.discard_damaged(number)
         if self._versions.get(number, -1) < repository.version:
             self.update(number)
         self._note_use(number)
@@ -219,16 +224,24 @@ class LocalCopies:
         with self.locked(repository_id):
             folder = self.folders.path(repository_id)
             reopen(folder)
-            note = folder.with_suffix(".damaged")
-            with suppress(FileNotFoundError):
-                if abs(time.time() - note.stat().st_mtime) < BUSY_SECONDS:
-                    return False
+            if abs(time.time() - self.last_damage(repository_id) / 1e9) < BUSY_SECONDS:
+                return False
             if self._state(folder) is None:
                 return False
             log.warning("damaged local copy deleted", repository_id=repository_id)
-            note.touch()
+            folder.with_suffix(DAMAGED).touch()
             self.discard(repository_id)
             return True
+
+    def last_damage(self, repository_id: int) -> int:
+        """Return when a damaged copy of a repository was last deleted, in nanoseconds; 0 if never.
+
+        What was generated from an earlier copy may be damaged too.
+        """
+        try:
+            return self.folders.path(repository_id).with_suffix(DAMAGED).stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
 
     @contextmanager
     def locked(self, repository_id: int) -> Iterator[None]:
