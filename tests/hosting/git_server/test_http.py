@@ -132,6 +132,20 @@ def test_corruption_that_a_reader_notices_leads_to_a_new_copy(
     assert (corrupt_pack / "config").stat().st_ino != built
 
 
+def test_a_branch_that_a_copy_lost_is_cloned(clients: ServiceClients, work: Git, tmp_path: Path) -> None:
+    """What is left of the refs is listed, and cached, until they are compared; then the whole list is sent."""
+    work("push", "-q", "origin", "trunk", "trunk:other")
+    opened = App.open(clients.service.settings)
+    repository = repositories.find_repository(opened.database, "ada", "notes")
+    run(opened.copies.open(repository).folder, "update-ref", "-d", "refs/heads/other")
+    assert "refs/heads/other" not in work("ls-remote", "origin")
+    opened.copies.path(repository)
+    opened.close()
+    clone = Git(tmp_path / "clone")
+    clone("clone", "-q", address(clients.service.url, "ada", PASSWORD, "ada/notes"), ".")
+    assert "origin/other" in clone("branch", "-r")
+
+
 def test_a_private_repository_requires_credentials_and_read_access(clients: ServiceClients, work: Git) -> None:
     """A private repository gives the same responses as a missing one, and a wrong password is refused."""
     work("push", "-q", "origin", "trunk")

@@ -533,3 +533,77 @@ def test_a_copy_is_not_read_before_the_version_a_request_has_seen(ship: LogRepos
     assert state.stat().st_mtime_ns == before
     wait_for(lambda: time.time_ns() > before)
     assert refs.target(ship.app.copies.open(ship.row), MAIN) == ship.refs()[MAIN]
+
+
+def lose_side_ref(folder: Path) -> None:
+    """Remove the ref of another branch."""
+    run(folder, "update-ref", "-d", "refs/heads/side")
+
+
+def move_side_ref(folder: Path) -> None:
+    """Point another branch to the commit of the default branch."""
+    run(folder, "update-ref", "refs/heads/side", "refs/heads/main")
+
+
+def garble_side_ref(folder: Path) -> None:
+    """Overwrite the file of another branch, of which git then warns only."""
+    (folder / "refs" / "heads" / "side").write_text("garbage\n")
+
+
+def lose_side_commit(folder: Path) -> None:
+    """Remove the loose object of the commit of another branch."""
+    commit = run(folder, "rev-parse", "refs/heads/side").decode().strip()
+    (folder / "objects" / commit[:2] / commit[2:]).unlink()
+
+
+def add_ref(folder: Path) -> None:
+    """Create a branch that the log does not have."""
+    run(folder, "update-ref", "refs/heads/more", "refs/heads/main")
+
+
+@pytest.mark.parametrize("damage", [lose_side_ref, move_side_ref, garble_side_ref, lose_side_commit, add_ref])
+def test_a_copy_with_other_refs_than_the_log_is_rebuilt_before_git_serves_it(
+    ship: LogRepository, damage: Callable[[Path], None]
+) -> None:
+    """Otherwise a clone succeeds without a branch, or fails."""
+    ship.commit("refs/heads/side")
+    damage(ship.app.copies.open(ship.row).folder)
+    assert snapshot(ship.app.copies.path(ship.row)) == ship.refs()
+
+
+@pytest.mark.parametrize(("seconds", "factor", "is_compared"), [(60, 0, False), (0, 1e6, False), (0, 0, True)])
+def test_refs_are_compared_at_most_once_in_an_interval(
+    ship: LogRepository, monkeypatch: pytest.MonkeyPatch, seconds: float, factor: float, *, is_compared: bool
+) -> None:
+    """The interval is a number of seconds, or a multiple of the duration of a comparison."""
+    monkeypatch.setattr(local_copies, "REFS_SECONDS", seconds)
+    monkeypatch.setattr(local_copies, "REFS_FACTOR", factor)
+    ship.commit("refs/heads/side")
+    folder = ship.app.copies.path(ship.row)
+    lose_side_ref(folder)
+    ship.app.copies.path(ship.row)
+    assert (snapshot(folder) == ship.refs()) is is_compared
+
+
+@pytest.mark.parametrize("name", ["refs/heads/caf\udce9", "refs/heads/größe", "refs/tags/v1"])
+def test_refs_of_any_name_are_compared(ship: LogRepository, name: str) -> None:
+    """A copy with the refs of the log is not rebuilt, whatever their names."""
+    ship.set(RefUpdate(name, ZERO, ship.refs()[MAIN]))
+    folder = ship.app.copies.path(ship.row)
+    built = (folder / "config").stat().st_ino
+    other = LocalCopies(ship.app.folders, ship.app.database, ship.app.store)
+    assert (other.path(ship.row) / "config").stat().st_ino == built
+    run(folder, "update-ref", "-d", os.fsencode(name))  # type: ignore[arg-type]  # as bytes
+    other = LocalCopies(ship.app.folders, ship.app.database, ship.app.store)
+    other.path(ship.row)
+    assert os.fsencode(name) in run(folder, "for-each-ref", "--format=%(refname)").splitlines()
+
+
+def test_an_empty_repository_has_no_refs_to_compare(app: App, owner: Account) -> None:
+    """It is not taken for damaged."""
+    empty = LogRepository(app, owner, "empty")
+    folder = app.copies.path(empty.row)
+    built = (folder / "config").stat().st_ino
+    other = LocalCopies(app.folders, app.database, app.store)
+    assert (other.path(empty.row) / "config").stat().st_ino == built
+    assert other.last_damage(empty.id) == 0

@@ -1,21 +1,38 @@
-"""Writes refs to a local copy of a repository; the database is the source of truth, so nothing is fsynced."""
+"""Reads and writes the refs of a local copy; the database is the source of truth, so nothing is fsynced."""
 
+import os
 from collections.abc import Mapping
 from typing import Final
 
 import pygit2
 from pygit2.transaction import ReferenceTransaction
 
-from holdfast.hosting.errors import GitError
+from holdfast.hosting.errors import GitDamaged, GitError, GitFailed, GitTimedOut
 from holdfast.hosting.git.encoding import argument, raw, well_formed
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.refs import BRANCHES
 from holdfast.hosting.git.repository import Repo
 
-__all__ = ["set_head", "write_refs"]
+__all__ = ["read_refs", "set_head", "write_refs"]
 
 # From this many refs on, one git process costs less than a lock for each of them.
 MANY: Final = 32
+# The exit code of `git show-ref`.
+NO_REFS: Final = 1
+
+
+def read_refs(repo: Repo) -> dict[str, str]:
+    """Return all refs with their targets; raise `GitDamaged` if a target does not exist."""
+    try:
+        listed = run(repo.folder, "show-ref")
+    except GitTimedOut:
+        raise
+    except GitFailed as error:
+        if error.code == NO_REFS:
+            return {}
+        raise GitDamaged(f"the refs of {repo.folder.name} cannot be read") from error
+    refs = (line.split(b" ", 1) for line in listed.splitlines())
+    return {os.fsdecode(name): target.decode() for target, name in refs}
 
 
 def write_refs(repo: Repo, targets: Mapping[str, str | None]) -> None:

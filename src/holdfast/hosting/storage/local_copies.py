@@ -52,6 +52,9 @@ PUSH_SECONDS: Final = 3600.0
 BUSY_SECONDS: Final = 600.0
 # The resolution of the time of last use.
 USED_SECONDS: Final = 60.0
+# The minimum interval between comparisons of the refs of a copy, and the same as a multiple of their duration.
+REFS_SECONDS: Final = 60.0
+REFS_FACTOR: Final = 100
 log = structlog.get_logger(__name__)
 held = threading.local()
 
@@ -82,6 +85,8 @@ class LocalCopies:
         # The version of each copy when this process last read it; another process may have updated it since.
         self._versions: dict[int, int] = {}
         self._used: dict[int, float] = {}
+        # When the refs of each copy are compared with the database next.
+        self._next_comparison: dict[int, float] = {}
 
     def open(self, repository: Repository) -> Repo:
         """Open the copy of a repository, updated to at least the repository's version."""
@@ -133,9 +138,12 @@ class LocalCopies:
     def path(self, repository: Repository) -> Path:
         """Return the folder of a copy, updated to at least the repository's version, for the git program.
 
-        The files of the copy are checked, since libgit2 may still have open what was deleted.
+        The files of the copy are checked, since libgit2 may still have open what was deleted. All refs are
+        compared with the database, at most once in `REFS_SECONDS`: git serves what is left of them.
         """
         folder = self.open(repository).folder
+        if self._next_comparison.get(repository.id, -math.inf) < time.monotonic():
+            self._compare_refs(repository.id)
         try:
             if not self._has_head(open_fresh(folder), repository) and self._discard_without_head(repository):
                 self.update(repository.id)
@@ -145,6 +153,25 @@ class LocalCopies:
                 raise
             self.update(repository.id)
         return folder
+
+    def _compare_refs(self, repository_id: int) -> None:
+        """Compare the refs of a copy with the database, and rebuild the copy if they differ."""
+        started = time.monotonic()
+        with self.locked(repository_id):
+            repo = self._update(repository_id)
+            with self._database.snapshot() as connection:
+                recorded = repository_log.changed_refs(connection, repository_id, 0)
+            # A newer version is compared next time, and the only copy of a repository that is not adopted never.
+            if recorded is not None and self._versions.get(repository_id) == recorded.version:
+                try:
+                    is_damaged = local_refs.read_refs(repo) != recorded.refs
+                except GitDamaged:
+                    is_damaged = True
+                if is_damaged and self.discard_damaged(repository_id):
+                    self._update(repository_id)
+        ended = time.monotonic()
+        wait = max(REFS_SECONDS, REFS_FACTOR * (ended - started))
+        self._next_comparison[repository_id] = ended + wait
 
     def update(self, repository_id: int) -> Repo:
         """Update a copy to the current version of its repository."""
