@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+import anyio
 import pygit2
 import pytest
 from sqlalchemy import delete, func, select, update
@@ -18,6 +19,8 @@ from sqlalchemy import delete, func, select, update
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged, GitError, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git import local_refs, refs
+from holdfast.hosting.git import process as git_process
+from holdfast.hosting.git.folders import is_in_use
 from holdfast.hosting.git.packs import PackedObject
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import open_repository
@@ -607,3 +610,47 @@ def test_an_empty_repository_has_no_refs_to_compare(app: App, owner: Account) ->
     other = LocalCopies(app.folders, app.database, app.store)
     assert (other.path(empty.row) / "config").stat().st_ino == built
     assert other.last_damage(empty.id) == 0
+
+
+def make_old(folder: Path, seconds: float = 100_000) -> None:
+    """Set the time of last use of a copy."""
+    os.utime(folder / STATE_FILE, (time.time() - seconds, time.time()))
+
+
+def test_a_copy_that_git_reads_is_not_evicted(ship: LogRepository) -> None:
+    """A clone may take longer than the time in which a copy counts as used."""
+    folder = ship.app.copies.path(ship.row)
+    make_old(folder)
+    reading, writing = os.pipe()
+    try:
+
+        async def clone() -> None:
+            process = await git_process.start(folder, "cat-file", "--batch", stdin=reading)
+            assert ship.app.copies.evict(0) == 0
+            os.close(writing)
+            assert await process.wait() == 0
+            process.end()
+
+        anyio.run(clone)
+    finally:
+        os.close(reading)
+    assert not is_in_use(folder)
+    assert ship.app.copies.evict(0) == 1
+    assert not folder.exists()
+
+
+def test_a_copy_that_is_used_while_others_are_evicted_is_kept(
+    ship: LogRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sizes of all copies are read first, which takes a while."""
+    folder = ship.app.copies.path(ship.row)
+    make_old(folder)
+    real = ship.app.folders.size
+
+    def size(number: int) -> int:
+        os.utime(folder / STATE_FILE)
+        return real(number)
+
+    monkeypatch.setattr(ship.app.folders, "size", size)
+    assert ship.app.copies.evict(0) == 0
+    assert folder.exists()

@@ -12,6 +12,7 @@ from typing import Final, Literal
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git import process
 from holdfast.hosting.git.encoding import argument, raw
+from holdfast.hosting.git.folders import in_use
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.refs import ResolvedRef
 
@@ -70,9 +71,10 @@ async def bundle(folder: Path, resolved: ResolvedRef) -> AsyncGenerator[bytes, N
     try:
         await asyncio.to_thread(create_borrowing_repository, borrowing, folder, resolved)
         output = process.stream(borrowing, "bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags")
-        async with aclosing(output):
-            async for piece in output:
-                yield piece
+        with in_use(folder):
+            async with aclosing(output):
+                async for piece in output:
+                    yield piece
     finally:
         shutil.rmtree(borrowing, ignore_errors=True)
 

@@ -10,6 +10,7 @@ from typing import IO, Final
 
 from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut
 from holdfast.hosting.git.corruption import report_failure
+from holdfast.hosting.git.folders import in_use
 from holdfast.hosting.git.program import environment, find_git, limit_memory, run, stderr_tail
 
 __all__ = ["DIFF_MEMORY", "git_output", "split_output", "stream_output"]
@@ -47,6 +48,7 @@ def stream_output(
     `memory` is its limit in bytes, and `idle_timeout` the seconds in which it must write something.
     """
     with (
+        in_use(folder),
         tempfile.TemporaryFile(prefix="holdfast-stderr-") as complaint,
         subprocess.Popen(  # noqa: S603  # an argument list, without a shell
             [find_git(), *arguments],

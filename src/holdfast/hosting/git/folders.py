@@ -5,6 +5,7 @@ repositories/.making/...     incomplete repositories, renamed when they are comp
 repositories/.leaving/...    deleted repositories, renamed before their files are removed
 """
 
+import fcntl
 import os
 import re
 import shutil
@@ -18,7 +19,16 @@ from typing import Final, Literal
 
 from holdfast.hosting.errors import NoSuchFolder, StorageUnavailable
 
-__all__ = ["OBJECT_FORMATS", "Folders", "ObjectFormat", "make_folder_below", "make_private_folder"]
+__all__ = [
+    "OBJECT_FORMATS",
+    "Folders",
+    "ObjectFormat",
+    "in_use",
+    "is_in_use",
+    "make_folder_below",
+    "make_private_folder",
+    "share",
+]
 
 ObjectFormat = Literal["sha1", "sha256"]
 # The supported object formats. Objects and refs are written in these, whatever the library can read.
@@ -27,6 +37,8 @@ FOLDER: Final = re.compile(r"([1-9][0-9]{0,18})\.git")
 MAKING: Final = ".making"
 LEAVING: Final = ".leaving"
 BUSY_SECONDS: Final = 3600.0
+# The file of a repository that is locked, and which is neither written nor replaced.
+LOCKED: Final = "config"
 
 
 @lru_cache(maxsize=4096)
@@ -106,6 +118,46 @@ class Folders:
         folder = self.root / name
         make_folder_below(folder, self.root.parent)
         return folder
+
+
+def share(folder: Path) -> int | None:
+    """Take a shared lock on a repository, and return its descriptor; None if there is no repository.
+
+    A repository with a shared lock is not evicted.
+    """
+    try:
+        descriptor = os.open(folder / LOCKED, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+@contextmanager
+def in_use(folder: Path | None) -> Iterator[None]:
+    """Hold a shared lock on a repository, if there is one."""
+    descriptor = None if folder is None else share(folder)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def is_in_use(folder: Path) -> bool:
+    """Return whether a process holds a shared lock on a repository."""
+    try:
+        with (folder / LOCKED).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        pass
+    return False
 
 
 def make_private_folder(folder: Path) -> None:

@@ -19,6 +19,7 @@ from typing import Final, Literal
 from holdfast.hosting import traces
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git.corruption import report_failure
+from holdfast.hosting.git.folders import share
 from holdfast.hosting.git.program import STDERR_KEPT, environment, find_git, stderr_tail
 from holdfast.hosting.metrics import count_git_command
 
@@ -75,7 +76,7 @@ class StderrReader(asyncio.Protocol):
 
 
 class GitProcess:
-    """A running git process."""
+    """A running git process, which holds a shared lock on its repository."""
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class GitProcess:
         pid: int,
         *,
         folder: Path,
+        lock: int | None,
         stdin: asyncio.StreamWriter | None,
         stdout: asyncio.StreamReader,
         complaint: StderrReader,
@@ -91,6 +93,7 @@ class GitProcess:
         self.command = command
         self.pid = pid
         self._folder = folder
+        self._lock = lock
         self.stdin = stdin
         self.stdout = stdout
         self._complaint = complaint
@@ -141,14 +144,17 @@ class GitProcess:
         try:
             self._loop.call_soon_threadsafe(self._collect)
         except RuntimeError:  # the loop is closed: the service has stopped
-            self._end_span(reap(self.pid))
+            self._end(reap(self.pid))
 
     def _collect(self) -> None:
         code = reap(self.pid)
-        self._end_span(code)
+        self._end(code)
         self._code.set_result(code)
 
-    def _end_span(self, code: int) -> None:
+    def _end(self, code: int) -> None:
+        """Release the lock, and end the span."""
+        if self._lock is not None:
+            os.close(self._lock)
         self._span.set("process.exit.code", code)
         self._span.end()
 
@@ -212,6 +218,7 @@ async def start(
     variables_of_process = {**environment(variables, configuration), "GIT_DIR": str(folder)}
     executable = find_git()
     transports: list[asyncio.BaseTransport] = []
+    lock = share(folder)
     with ExitStack() as ends:
         try:
             writer: asyncio.StreamWriter | None = None
@@ -246,6 +253,8 @@ async def start(
         except BaseException:
             for transport in transports:
                 transport.close()
+            if lock is not None:
+                os.close(lock)
             raise
     for limit, most in (limits or {}).items():
         # It may have exited already.
@@ -255,6 +264,7 @@ async def start(
         arguments[0],
         pid,
         folder=folder,
+        lock=lock,
         stdin=writer,
         stdout=reader,
         complaint=complaint,

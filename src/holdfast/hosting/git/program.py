@@ -19,6 +19,7 @@ from typing import Final
 from holdfast.hosting import traces
 from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
 from holdfast.hosting.git.corruption import report_failure
+from holdfast.hosting.git.folders import in_use
 from holdfast.hosting.metrics import count_git_command
 
 __all__ = ["OLDEST", "environment", "find_git", "git_version", "limit_memory", "run", "stderr_tail"]
@@ -127,6 +128,7 @@ def run(
         process_environment["GIT_DIR"] = str(folder)
     with (
         traces.span(f"git {arguments[0]}") as span,
+        in_use(folder),
         subprocess.Popen(  # noqa: S603  # an argument list, without a shell
             [find_git(), *arguments],
             stdin=subprocess.PIPE,

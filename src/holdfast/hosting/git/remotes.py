@@ -18,6 +18,7 @@ from typing import Final
 
 from holdfast.hosting import traces
 from holdfast.hosting.errors import GitMissing, RemoteFailed
+from holdfast.hosting.git.folders import in_use
 from holdfast.hosting.git.program import environment, find_git, run
 from holdfast.hosting.git.quarantine import refused_name
 from holdfast.hosting.metrics import count_git_command
@@ -130,6 +131,7 @@ def run_remote(
     deadline = time.monotonic() + limits.seconds
     with (
         traces.span(f"git {arguments[0]}") as span,
+        in_use(folder),
         output.open("wb") as written,
         complaint.open("wb") as stderr,
         subprocess.Popen(  # noqa: S603  # an argument list, without a shell

@@ -21,6 +21,7 @@ from holdfast.hosting.errors import (
     RemoteFailed,
 )
 from holdfast.hosting.git import remotes as git_remotes
+from holdfast.hosting.git.folders import in_use
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.quarantine import refused_name
 from holdfast.hosting.git.remotes import RemoteRefs
@@ -106,7 +107,8 @@ def fetch_changes(app: App, repository: Repository, mirror: Mirror) -> None:
         copy = app.copies.open(repository)
         (folder / "objects" / "info").mkdir(exist_ok=True)
         (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(copy.folder / "objects") + b"\n")
-        git_remotes.fetch(folder, remote, limits)
+        with in_use(copy.folder):
+            git_remotes.fetch(folder, remote, limits)
         apply(app, repository, fetched_refs(folder), remote_refs, folder)
 
 

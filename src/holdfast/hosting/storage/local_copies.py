@@ -25,7 +25,7 @@ import structlog
 from holdfast.hosting.errors import GitDamaged, GitError, GitFailed, NoSuchFolder
 from holdfast.hosting.git import local_refs, refs
 from holdfast.hosting.git.corruption import take_report
-from holdfast.hosting.git.folders import Folders, make_folder_below
+from holdfast.hosting.git.folders import Folders, is_in_use, make_folder_below
 from holdfast.hosting.git.packs import decode_pack, object_count
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo, open_fresh, open_repository, reopen
@@ -42,6 +42,8 @@ STATE_FILE: Final = "holdfast-copy"
 STATE_BYTES: Final = 128
 # A file beside the folder of a copy, whose time is that of the last deletion because of damage.
 DAMAGED: Final = ".damaged"
+# The file that is locked by the writers of a copy.
+LOCK: Final = ".lock"
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 # At least this many new objects become a pack; fewer are written as loose objects, so that a copy has few packs.
 UNPACK_LIMIT: Final = 32
@@ -214,7 +216,7 @@ class LocalCopies:
     def evict(self, most_bytes: int) -> int:
         """Delete the least recently used copies until the total size is below the limit; return how many.
 
-        A copy used within `BUSY_SECONDS` is kept, since a request may still read it.
+        A copy used within `BUSY_SECONDS` is kept, since a request may still read it, and so is one that git reads.
         """
         copies = []
         for number in self.folders.all_ids():
@@ -227,10 +229,21 @@ class LocalCopies:
         for used, number, size in sorted(copies):
             if total <= most_bytes or used > latest:
                 break
-            self.discard(number)
+            with self.locked(number):
+                folder = self.folders.path(number)
+                if self._used_at(folder) > latest or is_in_use(folder):
+                    continue
+                self.discard(number)
             total -= size
             evicted += 1
         return evicted
+
+    def _used_at(self, folder: Path) -> float:
+        """Return the access time of a copy's state file, which is when it was last used."""
+        try:
+            return (folder / STATE_FILE).stat().st_atime
+        except FileNotFoundError:
+            return -math.inf
 
     def mark(self, repository_id: int, version: int) -> None:
         """Record the version of a copy, whose lock is held."""
@@ -277,7 +290,7 @@ class LocalCopies:
         if repository_id in held_ids:
             yield
             return
-        path = self.folders.path(repository_id).with_suffix(".lock")
+        path = self.folders.path(repository_id).with_suffix(LOCK)
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
             descriptor = os.open(path, flags, 0o600)
