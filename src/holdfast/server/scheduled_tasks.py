@@ -139,6 +139,7 @@ def scheduled_tasks(app: App) -> tuple[ScheduledTask, ...]:
         ScheduledTask("retry scheduled merges", 60, pull_merges.retry_scheduled, needs_lease=True),
         ScheduledTask("count languages", 60, languages.count_missed, needs_lease=True),
         ScheduledTask("evict local copies", 300, maintenance.evict_copies),
+        ScheduledTask("delete orphaned copies", 3600, maintenance.delete_orphaned_copies),
         ScheduledTask("verify local copies", 60, maintenance.verify_copies),
         ScheduledTask("update mirrors", 5, mirrors.sync_due, needs_lease=True),
         ScheduledTask("remove abandoned migrations", 3600, migrations.remove_abandoned, needs_lease=True),

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -11,12 +12,13 @@ from sqlalchemy import delete, func, insert, select, update
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.fsck import fsck
 from holdfast.hosting.services import maintenance, ref_updates, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
 from holdfast.hosting.services.file_contents import FileContent
-from holdfast.hosting.storage import compaction
+from holdfast.hosting.storage import compaction, instance
 from holdfast.hosting.storage.backup_lease import backup_lease
 from holdfast.hosting.store import accounts, lfs, login_rate_limit, repository_log, sessions
 from holdfast.hosting.store.leases import release_lease, take_lease
@@ -238,3 +240,46 @@ def test_copies_are_evicted_down_to_the_size_of_the_setting(app: App, repository
     assert app.copies.open(repository).header(
         repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
     )
+
+
+@pytest.fixture
+def second_machine(app: App, tmp_path: Path) -> Iterator[App]:
+    """Open the service with the same database and another folder of copies, as on another machine."""
+    opened = App.open(app.settings)
+    (tmp_path / "second").mkdir()
+    opened.copies.folders = Folders(tmp_path / "second" / "repositories")
+    yield opened
+    opened.close()
+
+
+def test_copies_of_deleted_repositories_are_deleted_on_every_machine(
+    app: App, repository: Repository, second_machine: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also without a limit of their size, a day after their last use, and a bounded number at a time."""
+    admin = accounts.find_user(app.database, "admin")
+    others = [
+        repositories.create(app, admin, admin, repositories.NewRepository(name=name), {"a": b"a"})
+        for name in ("two", "three", "four")
+    ]
+    for item in (repository, *others):
+        second_machine.copies.open(item)
+    for item in others:
+        repositories.remove(app, item, admin)
+    monkeypatch.setattr(maintenance, "ORPHANS_AT_ONCE", 2)
+    now = time.time()
+    assert maintenance.delete_orphaned_copies(second_machine, now=now + 86_300) == 0
+    assert len(list(second_machine.folders.all_ids())) == 4
+    assert [maintenance.delete_orphaned_copies(second_machine, now=now + 86_500) for _ in range(3)] == [2, 1, 0]
+    assert list(second_machine.folders.all_ids()) == [repository.id]
+
+
+def test_no_copy_is_deleted_if_the_database_is_another_one(
+    app: App, repository: Repository, second_machine: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the wrong database every copy looks like that of a deleted repository."""
+    second_machine.copies.open(repository)
+    repositories.remove(app, repository, accounts.find_user(app.database, "admin"))
+    with monkeypatch.context() as patch:
+        patch.setattr(instance, "mismatch", lambda *_: "another installation")
+        assert maintenance.delete_orphaned_copies(second_machine, now=time.time() + 90_000) == 0
+    assert maintenance.delete_orphaned_copies(second_machine, now=time.time() + 90_000) == 1

@@ -627,6 +627,7 @@ def test_a_copy_that_git_reads_is_not_evicted(ship: LogRepository) -> None:
         async def clone() -> None:
             process = await git_process.start(folder, "cat-file", "--batch", stdin=reading)
             assert ship.app.copies.evict(0) == 0
+            assert not ship.app.copies.delete_orphan(ship.id, time.time())
             os.close(writing)
             assert await process.wait() == 0
             process.end()
@@ -654,3 +655,19 @@ def test_a_copy_that_is_used_while_others_are_evicted_is_kept(
     monkeypatch.setattr(ship.app.folders, "size", size)
     assert ship.app.copies.evict(0) == 0
     assert folder.exists()
+
+
+def test_an_orphan_is_deleted_with_its_files_unless_it_was_used(ship: LogRepository) -> None:
+    """Nothing of it is left; a folder that is not a copy is never deleted."""
+    folder = ship.app.copies.path(ship.row)
+    make_old(folder, 100)
+    folder.with_suffix(".damaged").touch()
+    now = time.time()
+    assert not ship.app.copies.delete_orphan(ship.id, now - 200)
+    state = (folder / STATE_FILE).read_bytes()
+    (folder / STATE_FILE).unlink()
+    assert not ship.app.copies.delete_orphan(ship.id, now)
+    (folder / STATE_FILE).write_bytes(state)
+    make_old(folder, 100)
+    assert ship.app.copies.delete_orphan(ship.id, now)
+    assert list(folder.parent.iterdir()) == []

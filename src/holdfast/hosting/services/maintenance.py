@@ -26,6 +26,7 @@ __all__ = [
     "compact",
     "compact_all",
     "delete_old_deliveries",
+    "delete_orphaned_copies",
     "delete_packs",
     "evict_copies",
     "verify_copies",
@@ -35,6 +36,9 @@ __all__ = [
 UPLOAD_SECONDS: Final = 86_400
 # What is read of the local copies in one run: about a second with a fast disk, and 700 GiB in the runs of a day.
 VERIFIED_BYTES: Final = 512 * 2**20
+# Copies of deleted repositories are deleted after this time without use, and so many in one run.
+ORPHAN_SECONDS: Final = 86_400
+ORPHANS_AT_ONCE: Final = 100
 log = structlog.get_logger(__name__)
 
 
@@ -168,6 +172,28 @@ def evict_copies(app: App) -> int:
     """Evict the least recently used local copies, down to the setting `local_copies_mb`; return how many."""
     limit = app.settings.local_copies_mb * 2**20
     return app.copies.evict(limit) if limit else 0
+
+
+def delete_orphaned_copies(app: App, *, now: float | None = None) -> int:
+    """Delete local copies of repositories that another machine has deleted; return how many.
+
+    Those that were not used for a day are deleted, `ORPHANS_AT_ONCE` at most. If the database does not belong to
+    the data folder, nothing is deleted.
+    """
+    if instance.mismatch(app.database, app.settings):
+        return 0
+    before = (time.time() if now is None else now) - ORPHAN_SECONDS
+    # In this order: a repository that is created concurrently must not be taken for deleted.
+    copies = sorted(app.folders.all_ids())
+    with app.database.read() as connection:
+        existing = repositories.repositories_by_id(connection, copies)
+    deleted = 0
+    for number in copies:
+        if number not in existing and deleted < ORPHANS_AT_ONCE and app.copies.delete_orphan(number, before):
+            app.archives.discard(number)
+            app.fetches.discard(number)
+            deleted += 1
+    return deleted
 
 
 def verify_copies(app: App) -> int:

@@ -238,6 +238,20 @@ class LocalCopies:
             evicted += 1
         return evicted
 
+    def delete_orphan(self, repository_id: int, before: float) -> bool:
+        """Delete the copy of a repository that does not exist, unless it was used after a time or is in use.
+
+        A folder that is not a copy is kept: it may be the only data. Returns whether the copy was deleted.
+        """
+        with self.locked(repository_id):
+            folder = self.folders.path(repository_id)
+            if not before > self._used_at(folder) > -math.inf or is_in_use(folder):
+                return False
+            self.discard(repository_id)
+            for suffix in (DAMAGED, LOCK):
+                folder.with_suffix(suffix).unlink(missing_ok=True)
+            return True
+
     def _used_at(self, folder: Path) -> float:
         """Return the access time of a copy's state file, which is when it was last used."""
         try:
