@@ -134,6 +134,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "recently used are evicted. 0 turns the cache off.",
         ),
     ] = 1024
+    archive_max_files: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000_000,
+            description="Maximum number of files and directories in an archive (zip, tar.gz) of a commit.",
+        ),
+    ] = 500_000
+    archive_max_mb: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000_000,
+            description="Maximum size in MiB of the files in an archive of a commit, before compression.",
+        ),
+    ] = 4096
     clone_cache_mb: Annotated[
         int,
         Meta(

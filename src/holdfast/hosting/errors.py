@@ -73,6 +73,7 @@ HostingError
 │       └── RenameRefused    a branch with the new name exists
 ├── NoTeams                  a user's repository has no teams
 ├── Refused                  invalid request
+│   ├── ArchiveTooLarge      an archive would exceed a limit
 │   ├── TeamHasRepository    a team already has access to the repository
 │   ├── TeamLacksRepository  a team has no access to the repository
 │   ├── InvalidField         missing, too long, too short or out of range
@@ -203,6 +204,7 @@ __all__ = [
     "AccountClosed",
     "AddressRefused",
     "AlreadyExists",
+    "ArchiveTooLarge",
     "AttachmentTaken",
     "BodyDamaged",
     "BodyTooLarge",
@@ -946,6 +948,17 @@ class TooManyPasskeys(Refused):
     def __init__(self, limit: int) -> None:
         super().__init__(f"an account can have {limit} passkeys; remove one first")
         self.limit = limit
+
+
+class ArchiveTooLarge(Refused):
+    """The archive of a commit would exceed a limit; `limit` is a number of `unit`."""
+
+    def __init__(self, limit: int, unit: str) -> None:
+        super().__init__(
+            f"an archive of this commit would have more than {limit:,} {unit}; clone the repository instead"
+        )
+        self.limit = limit
+        self.unit = unit
 
 
 class PasskeysUnavailable(Refused):

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.hosting.file_responses import archives
 from holdfast.hosting.file_responses.byte_cache import KeptBytes
+from holdfast.hosting.git.program import run
 from tests.hosting.api.file_helpers import make_files
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git
@@ -234,3 +235,41 @@ def test_archives_are_deleted_with_their_repository(
     assert len(list(folder.iterdir())) == 1
     assert admin.delete("/admin/users/bob", params={"purge": "true"}).status_code == 204
     assert list(folder.iterdir()) == []
+
+
+def test_an_archive_that_is_too_large_is_refused(clients: ServiceClients, git: Git) -> None:
+    """Folders that contain each other have 30^8 files in a few kilobytes; git would take hours for them."""
+    tree = git("rev-parse", "main:dir/sub")
+    for _ in range(8):
+        rows = "".join(f"040000 tree {tree}\t{number}\n" for number in range(30))
+        tree = run(git.folder / ".git", "mktree", input=rows.encode()).decode().strip()
+    git("update-ref", "refs/heads/huge", git("commit-tree", "-m", "huge", tree))
+    git("push", "-q", "origin", "huge")
+    message = (
+        "an archive of this commit would have more than 500,000 files and directories; "
+        "clone the repository instead"
+    )
+    for path in (
+        "archive/huge.zip",
+        "archive/huge.tar.gz",
+        "zipball/huge",
+        "tarball/huge",
+        "archive/huge.zip?path=7",
+    ):
+        response = clients.anonymous.get(f"/repos/ada/Notes/{path}")
+        assert (response.status_code, response.json()["message"]) == (422, message)
+    assert clients.anonymous.head(f"{AT}/huge.zip").status_code == 422
+    assert clients.anonymous.get(f"{AT}/huge.bundle").status_code == 200
+    with clients.service.client() as client:
+        page = client.get("/ada/Notes/archive/huge.zip")
+        assert (page.status_code, "An archive of this commit would have more than 500,000 files" in page.text) == (
+            422,
+            True,
+        )
+        body = "".join(f"{len(line) + 4:04x}{line}" for line in ("argument --format=zip\n", "argument huge\n"))
+        remote = client.post(
+            "/ada/notes.git/git-upload-archive",
+            content=f"{body}0000",
+            headers={"Content-Type": "application/x-git-upload-archive-request"},
+        )
+        assert (remote.status_code, remote.text) == (422, f"{message}\n")

@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitError, GitFailed
+from holdfast.hosting.git.archives import ArchiveLimits
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.program import run
@@ -110,7 +111,7 @@ class Served:
         if service == "git-upload-pack":
             response = upload_pack.upload_pack(folder, body, protocol=protocol, idle_timeout=self.idle_timeout)
         elif service == "git-upload-archive":
-            response = upload_pack.upload_archive(folder, body)
+            response = upload_pack.upload_archive(folder, body, limits=ArchiveLimits(1000, 2**20))
         else:
             response = receive_pack.receive_pack(
                 folder,

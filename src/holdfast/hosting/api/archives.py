@@ -26,7 +26,7 @@ class ArchiveQuery(msgspec.Struct, frozen=True):
     "GET /repos/{owner}/{repo}/archive/{archive...}",
     scope="repository",
     guards=READING,
-    refuses=(400, 503),
+    refuses=(400, 422, 503),
     slow=True,
     also=ALSO,
 )
@@ -41,7 +41,7 @@ def get_archive(
     "GET /repos/{owner}/{repo}/tarball/{ref...}",
     scope="repository",
     guards=READING,
-    refuses=(400, 503),
+    refuses=(400, 422, 503),
     slow=True,
     also=ALSO,
 )
@@ -54,7 +54,7 @@ def get_tarball(request: RequestContext, target: RepositoryAccess, ref: str, que
     "GET /repos/{owner}/{repo}/zipball/{ref...}",
     scope="repository",
     guards=READING,
-    refuses=(400, 503),
+    refuses=(400, 422, 503),
     slow=True,
     also=ALSO,
 )

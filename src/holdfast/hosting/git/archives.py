@@ -1,22 +1,35 @@
 """Streams `git archive` (zip, tar) and `git bundle` of a commit."""
 
 import asyncio
+import re
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.git import process
-from holdfast.hosting.git.encoding import argument, raw
+import msgspec
+
+from holdfast.hosting.errors import ArchiveTooLarge, BodyDamaged, GitFailed, GitTimedOut
+from holdfast.hosting.git import process, trees
+from holdfast.hosting.git.encoding import argument, is_id, raw
 from holdfast.hosting.git.folders import in_use
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.refs import ResolvedRef
+from holdfast.hosting.git.repository import open_repository
 
-__all__ = ["FORMATS", "LEVEL", "Format", "archive", "bundle", "depends_on_refs"]
+__all__ = [
+    "FORMATS",
+    "LEVEL",
+    "ArchiveLimits",
+    "Format",
+    "archive",
+    "bundle",
+    "depends_on_refs",
+    "requested_trees",
+]
 
 Format = Literal["zip", "tar.gz"]
 FORMATS: Final[tuple[Format, ...]] = ("tar.gz", "zip")
@@ -24,6 +37,10 @@ FORMATS: Final[tuple[Format, ...]] = ("tar.gz", "zip")
 LEVEL: Final = 3
 # In any directory.
 ATTRIBUTES: Final = ":(glob)**/.gitattributes"
+ARGUMENT: Final = b"argument "
+PACKET: Final = re.compile(rb"[0-9a-fA-F]{4}")
+# A few nested trees can contain each other more often than that.
+MOST: Final = 2**62
 LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 CONFIGURATION: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
@@ -44,6 +61,93 @@ def archive(
         *arguments_of_paths,
         variables=LITERAL,
     )
+
+
+class ArchiveLimits(msgspec.Struct, frozen=True):
+    """The maximum number of files and directories, and of bytes of all files, in an archive."""
+
+    entries: int
+    size: int
+
+    def check(self, folder: Path, trees_of_archive: Iterable[str]) -> None:
+        """Raise `ArchiveTooLarge` if an archive of some trees would exceed a limit."""
+        sizes = [tree_size(folder, tree) for tree in trees_of_archive]
+        if sum(size.entries for size in sizes) > self.entries:
+            raise ArchiveTooLarge(self.entries, "files and directories")
+        if sum(size.size for size in sizes) > self.size:
+            raise ArchiveTooLarge(self.size >> 20, "MiB of files")
+
+
+class TreeSize(msgspec.Struct, frozen=True):
+    """The number of files and directories below a tree, and the bytes of all files; `MOST` at most."""
+
+    entries: int
+    size: int
+
+
+@lru_cache(maxsize=4096)
+def tree_size(folder: Path, tree: str) -> TreeSize:
+    """Return the size of a tree; each tree and blob is read once, however often it is contained."""
+    repo = open_repository(folder)
+    sizes: dict[str, TreeSize] = {}
+    blobs: dict[str, int] = {}
+    nodes: dict[str, list[trees.Node]] = {}
+    # Not recursive: trees may be nested deeper than the stack of the interpreter.
+    waiting = [tree]
+    while waiting:
+        at = waiting[-1]
+        if at in sizes:
+            waiting.pop()
+            continue
+        if at not in nodes:
+            nodes[at] = trees.children(repo, at)
+        unknown = {oid for mode, _, oid in nodes[at] if mode == trees.DIRECTORY and oid not in sizes}
+        if unknown:
+            waiting.extend(unknown)
+            continue
+        entries = size = 0
+        for mode, _, oid in nodes.pop(at):
+            entries += 1
+            if mode == trees.DIRECTORY:
+                entries += sizes[oid].entries
+                size += sizes[oid].size
+            elif mode != trees.SUBMODULE:
+                if oid not in blobs:
+                    blobs[oid] = repo.require(oid, "blob")
+                size += blobs[oid]
+        sizes[at] = TreeSize(min(entries, MOST), min(size, MOST))
+        waiting.pop()
+    return sizes[tree]
+
+
+def requested_trees(folder: Path, request: bytes) -> list[str]:
+    """Return the trees that the arguments of `git archive --remote` name.
+
+    Which argument is the revision depends on the options before it, so all of them are looked up.
+    """
+    names = [name for name in packet_arguments(request) if not name.startswith(b"-")]
+    if any(b"\n" in name for name in names):
+        raise BodyDamaged("an argument contains a line break")
+    return resolve(folder, [b"%s^{tree}" % oid.encode() for oid in resolve(folder, names)])
+
+
+def packet_arguments(request: bytes) -> Iterator[bytes]:
+    """Yield the arguments in the packets (pkt-line) of a request."""
+    position = 0
+    while match := PACKET.match(request, position):
+        end = position + max(int(match[0], 16), len(match[0]))
+        line = request[match.end() : end]
+        if line.startswith(ARGUMENT):
+            yield line.removeprefix(ARGUMENT).removesuffix(b"\n")
+        position = end
+
+
+def resolve(folder: Path, names: Iterable[bytes]) -> list[str]:
+    """Return the ids of objects, given their names as revisions; names without an object are left out."""
+    output = run(
+        folder, "cat-file", "--batch-check=%(objectname)", input=b"".join(b"%s\n" % name for name in names)
+    )
+    return [line.decode() for line in output.splitlines() if is_id(line.decode(errors="replace"))]
 
 
 @lru_cache(maxsize=4096)

@@ -16,6 +16,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.failures import error_response
+from holdfast.hosting.file_responses.archives import limits_of
 from holdfast.hosting.git_server import lfs, lfs_tokens, receive_pack, upload_pack
 from holdfast.hosting.git_server.fetch_cache import FetchCache
 from holdfast.hosting.git_server.request_body import inflate
@@ -109,7 +110,7 @@ class GitHttp:
                 max_bytes=self._host.settings.max_push_mb * 2**20,
             )
         elif service == "git-upload-archive":
-            answer = upload_pack.upload_archive(folder, body)
+            answer = upload_pack.upload_archive(folder, body, limits=limits_of(self._host.settings))
         else:
             answer = upload_pack.upload_pack(folder, body, protocol=protocol, cache=cache)
         return await streamed(folder, answer, f"application/x-{service}-result")

@@ -15,7 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+from anyio import to_thread
+
 from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.git.archives import ArchiveLimits, requested_trees
 from holdfast.hosting.git.process import CHUNK, IDLE_TIMEOUT, GitProcess, Watchdog, start, stream
 from holdfast.hosting.git_server.fetch_cache import LARGEST_REQUEST, FetchCache
 from holdfast.hosting.git_server.request_body import limit_body, spool
@@ -120,11 +123,20 @@ async def feed(process: GitProcess, body: AsyncIterator[bytes], watchdog: Watchd
         stdin.close()
 
 
-def upload_archive(
-    folder: Path, body: AsyncIterator[bytes], *, idle_timeout: float = IDLE_TIMEOUT
+async def upload_archive(
+    folder: Path, body: AsyncIterator[bytes], *, limits: ArchiveLimits, idle_timeout: float = IDLE_TIMEOUT
 ) -> AsyncGenerator[bytes, None]:
     """Yield the response to `git archive --remote`."""
-    return answer(folder, ("upload-archive", str(folder)), body, variables={}, idle_timeout=idle_timeout)
+    request = b"".join([chunk async for chunk in limit_body(body, most=LARGEST_REQUEST)])
+    await to_thread.run_sync(lambda: limits.check(folder, requested_trees(folder, request)))
+
+    async def checked() -> AsyncIterator[bytes]:
+        yield request
+
+    output = answer(folder, ("upload-archive", str(folder)), checked(), variables={}, idle_timeout=idle_timeout)
+    async with aclosing(output) as chunks:
+        async for chunk in chunks:
+            yield chunk
 
 
 async def answer(
