@@ -2,6 +2,8 @@
 
 import base64
 import json
+import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +143,60 @@ def test_a_setting_lets_readers_post(clients: ServiceClients, git: Git) -> None:
         response = httpx.post(at, json={"files": ["run"]}, headers=guest.headers, verify=PLAIN)
         assert (response.status_code, response.json()[0]["path"]) == (200, "run")
         assert httpx.post(at, json={"files": ["run"]}, verify=PLAIN).status_code == 401
+
+
+def test_a_large_response_is_the_same_as_a_small_one(
+    clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is streamed, with the same headers but its length."""
+    files = ["run", "nothing", "dir", "link", "large.bin", "lib", "README.md"]
+    whole = clients.anonymous.get(AT, params={"body": json.dumps({"files": files})})
+    monkeypatch.setattr(file_contents, "IN_MEMORY", 20)
+    streamed = clients.anonymous.get(AT, params={"body": json.dumps({"files": files})})
+    assert fetch(clients, files) == streamed.json() == whole.json()
+    assert "content-length" not in streamed.headers
+    for name in ("content-type", "x-total-count", "cache-control", "access-control-expose-headers"):
+        assert streamed.headers[name] == whole.headers[name]
+
+
+def test_the_contents_of_one_file_at_a_time_are_in_memory(clients: ServiceClients, git: Git) -> None:
+    """A response may have 100 MiB, which several requests together would need at once."""
+    for number in range(12):
+        (git.folder / f"{number}.bin").write_bytes(os.urandom(2**20) * 3)
+    git("add", "-A")
+    git("commit", "-q", "-m", "large")
+    git("push", "-q", "origin", "main")
+    body = json.dumps({"files": [f"{number}.bin" for number in range(12)]})
+    size = 0
+    tracemalloc.start()
+    try:
+        with (
+            clients.service.client() as client,
+            client.stream("GET", f"/api/v1{AT}", params={"body": body}) as response,
+        ):
+            for piece in response.iter_raw():
+                size += len(piece)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert size > 12 * 4 * 2**20
+    assert peak < 30 * 2**20
+
+
+def test_a_symbolic_link_with_a_long_target_is_not_read_as_a_whole(clients: ServiceClients, git: Git) -> None:
+    """Only the beginning of its target is shown; git stores any content as one."""
+    long = git.folder / "long"
+    long.write_bytes(b"x" * 12 * 2**20)
+    blob = git("hash-object", "-w", "long")
+    long.unlink()
+    git("update-index", "--add", "--cacheinfo", f"120000,{blob},long")
+    git("commit", "-q", "-m", "long")
+    git("push", "-q", "origin", "main")
+    tracemalloc.start()
+    try:
+        (entry,) = fetch(clients, ["long"])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (entry["type"], entry["target"], entry["size"]) == ("symlink", "x" * 1024, 12 * 2**20)
+    assert peak < 8 * 2**20

@@ -137,6 +137,13 @@ class CommitView(msgspec.Struct, frozen=True):
             trees.read_blob(self.repo, entry.id) if blob_content is None else blob_content.beginning(LARGEST_BLOB)
         )
 
+    def beginning(self, entry: TreeEntry, most: int) -> bytes:
+        """Return at most `most` bytes from the start of a blob of any size, such as a symbolic link's target."""
+        blob_content = self.known.get(entry.id)
+        if blob_content is None:
+            return b"".join(trees.stream_blob(self.repo, entry.id, 0, most))
+        return blob_content.beginning(most)
+
 
 @lru_cache(maxsize=1024)
 def escaped_ref(name: str) -> str:
@@ -176,7 +183,7 @@ def contents_of(
             if lfs_pointer is not None:
                 lfs_oid, lfs_size = lfs_pointer.oid, lfs_pointer.size
     elif kind == "symlink":
-        target = display_name(view.blob(entry)[:LONGEST_TARGET])
+        target = display_name(view.beginning(entry, LONGEST_TARGET))
     elif kind == "submodule":
         tree = read_commit(view.repo, view.commit).tree
         submodule = trees.submodule_urls(view.repo, tree).get(entry.raw_path) or None
