@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,24 @@ from holdfast.cli.exit_codes import ExitCode
 from tests.backup.streams import HEADER, record, sample, stream_of
 from tests.backup.streams import empty_frame as frame
 from tests.cli.conftest import Run
+
+# The stream refers to itself, so that it is not closed when the command ends.
+PRINTS_AND_FAILS = """
+import gc, sys
+import holdfast.backup
+from holdfast.cli import main
+from holdfast.errors import HoldfastError
+
+def fail(*_words, **_options):
+    print("before")
+    sys.stdout.itself = sys.stdout
+    raise HoldfastError("after")
+
+holdfast.backup.open = fail
+status = main(["backup", "info", "x"])
+gc.freeze()
+sys.exit(status)
+"""
 
 
 @pytest.mark.parametrize(
@@ -126,6 +145,32 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     )
     assert completed.stderr.decode().splitlines()[-1] == "status 0"
     assert b"Broken" not in completed.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("arguments", [["--help"], ["version"], ["version", "--json"], ["backup", "sample", "-"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_named(arguments: list[str], unbuffered: str) -> None:
+    """The error says that it is standard output, in one line, and the status is not 0."""
+    with Path("/dev/full").open("wb") as full:
+        completed = subprocess.run(
+            [sys.executable, "-m", "holdfast", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
+    assert completed.returncode == ExitCode.NO
+    assert completed.stderr == b"error: standard output cannot be written: No space left on device\n"
+
+
+def test_what_was_printed_before_an_error_is_kept(tmp_path: Path) -> None:
+    """Also if standard output is a file or a pipe, which is written to when the buffer is full or at the end."""
+    program = tmp_path / "program.py"
+    program.write_text(PRINTS_AND_FAILS)
+    completed = subprocess.run([sys.executable, str(program)], capture_output=True, check=False)
+    assert completed.stdout == b"before\n"
+    assert b"after" in completed.stderr
 
 
 def test_no_command_shows_the_help(run: Run) -> None:

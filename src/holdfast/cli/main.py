@@ -1,11 +1,13 @@
 """The command `holdfast`: its groups and global options; errors become exit statuses here only."""
 
+import io
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
 from functools import cache, partial
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TextIO
 
 import typer
 
@@ -13,6 +15,9 @@ import holdfast
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.lazy_commands import configure_logs, lazy_group
 from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 __all__ = ["app", "main"]
 
@@ -57,6 +62,7 @@ COMMANDS: Final = {
 EXITS: Final = "\n\n".join(f"{int(status)}: {status.meaning}" for status in ExitCode)
 # The environment variable with which a shell requests completions; see `completion`.
 COMPLETING: Final = "_HOLDFAST_COMPLETE"
+STDOUT: Final = "standard output"
 # Commands for which logging is configured here; groups configure it for their own commands.
 LOGGING: Final = frozenset({"serve", "settings"})
 
@@ -110,9 +116,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in argv
-    if "--json" in argv:
-        return run_json(argv, debug=debug)
-    return run(argv, debug=debug)
+    with redirect_stdout(open_output(sys.stdout)) as output:
+        try:
+            return run_json(argv, debug=debug) if "--json" in argv else run(argv, debug=debug)
+        finally:
+            # What a command printed before it failed; the interpreter flushes only its own stream at exit.
+            if output is not None:
+                with suppress(OSError):
+                    output.flush()
 
 
 def run_json(argv: list[str], *, debug: bool) -> int:
@@ -143,10 +154,13 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader of the pipe has closed it; standard output is redirected to avoid a second error at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of the pipe has closed it.
+        discard_output()
         return ExitCode.FINE
     except Exception as error:  # noqa: BLE001  # the top-level handler: no traceback for users
+        if isinstance(error, OSError) and error.filename == STDOUT:
+            discard_output()
+            return fail(f"{STDOUT} {error.strerror}", ExitCode.NO)
         fault = fault_in(error)
         if fault is not None:
             return fail(str(fault), exit_code_of(fault))
@@ -155,6 +169,38 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
             ExitCode.BUG,
         )
     return result if isinstance(result, int) else ExitCode.FINE
+
+
+def discard_output() -> None:
+    """Redirect standard output to the null device, so that what is left in its buffer is no second error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class StandardOutput(io.FileIO):
+    """Standard output. The error of a failed write has its name; that of a closed pipe stays as it is."""
+
+    def write(self, content: "ReadableBuffer", /) -> int:
+        """Write bytes."""
+        try:
+            return super().write(content)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OSError(error.errno, f"cannot be written: {error.strerror}", STDOUT) from error
+
+
+def open_output(stream: TextIO) -> TextIO:
+    """Open standard output again, so that its errors can be told from those of files."""
+    if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__:
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        io.BufferedWriter(StandardOutput(stream.fileno(), "wb", closefd=False)),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
 
 
 def message_of(error: HoldfastError) -> str:
