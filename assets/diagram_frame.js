@@ -2,15 +2,15 @@
 // network, so whatever a source makes Mermaid do stays in here.
 import mermaid from "mermaid";
 
-const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-mermaid.initialize({
+const darkScheme = matchMedia("(prefers-color-scheme: dark)");
+const configure = () => mermaid.initialize({
   startOnLoad: false,
   securityLevel: "strict",
   suppressErrorRendering: true,
   maxTextSize: 20_000,
   maxEdges: 500,
   layout: "dagre",
-  theme: isDark ? "dark" : "default",
+  theme: darkScheme.matches ? "dark" : "default",
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   // What a directive in the source may not change.
   secure: [
@@ -21,7 +21,11 @@ mermaid.initialize({
 
 const tell = (message) => parent.postMessage(message, "*");
 
+let resizing;
 const draw = async (source) => {
+  configure();
+  // Mermaid removes the drawing before it draws the next, which is no change of its size.
+  resizing?.disconnect();
   try {
     const { svg } = await mermaid.render("diagram", source);
     document.body.innerHTML = svg;
@@ -36,10 +40,14 @@ const draw = async (source) => {
   }
   const measure = () => tell({ kind: "size", height: drawing.getBoundingClientRect().height });
   measure();
-  new ResizeObserver(measure).observe(drawing);
+  resizing = new ResizeObserver(measure);
+  resizing.observe(drawing);
 };
 
 addEventListener("message", ({ source, data }) => {
-  if (source === parent && typeof data?.source === "string") draw(data.source);
+  if (source !== parent || typeof data?.source !== "string") return;
+  let drawn = draw(data.source);
+  // One after another: Mermaid has one configuration.
+  darkScheme.addEventListener("change", () => { drawn = drawn.then(() => draw(data.source)); });
 }, { once: true });
 tell({ kind: "ready" });

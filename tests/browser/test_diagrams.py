@@ -250,3 +250,20 @@ def test_pages_without_diagrams_load_no_script(site: Service, api: httpx.Client,
     expect(page.locator(".diagram:not(.drawing) iframe")).to_have_count(1)
     page.wait_for_load_state("networkidle")
     assert 50_000 < sum(sizes.values()) < 400_000, sum(sizes.values())
+
+
+def test_a_diagram_changes_its_colours_with_the_page(site: Service, api: httpx.Client, page: Page) -> None:
+    """It is drawn again in the other colour scheme, and stays as high as it was."""
+    add(api, "README.md", "```mermaid\nflowchart LR\n  low[Low water] --> high[High water]\n```\n")
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{site.url}/admin/tides")
+    frame = page.locator(".diagram:not(.drawing) iframe")
+    expect(frame).to_have_count(1)
+    node = page.frame_locator(".diagram iframe").locator(".node rect").first
+    height = frame.evaluate("frame => frame.offsetHeight")
+    expect(node).to_have_css("fill", "rgb(236, 236, 255)")
+    for scheme, fill in (("dark", "rgb(31, 32, 32)"), ("light", "rgb(236, 236, 255)")):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of its literals
+        expect(node).to_have_css("fill", fill)
+        expect(page.frame_locator(".diagram iframe").locator("svg")).to_have_count(1)
+        assert frame.evaluate("frame => frame.offsetHeight") == height
