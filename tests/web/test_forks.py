@@ -1,5 +1,6 @@
 """The pages on which forks are created, listed and updated."""
 
+import re
 from html import unescape
 
 import httpx
@@ -105,3 +106,47 @@ def test_a_fork_is_updated_from_its_parent(clients: ServiceClients, parent: http
     response = eve.post("/eve/ship/sync-fork")
     assert response.status_code == 409
     assert "Branch main conflicts with the base branch in: gauge.txt" in unescape(response.text)
+
+
+def test_a_user_without_write_access_edits_a_file_in_a_fork(clients: ServiceClients, parent: httpx.Client) -> None:
+    """The page of the form offers a fork, which opens the form there; later it leads to the fork."""
+    parent.post("/repos/ada/ship/branches", json={"new_branch_name": "a/b"}).raise_for_status()
+    eve, address = visitor(clients, "eve"), "/ada/ship/_edit/a/b/README.md"
+    offer = eve.get(address)
+    assert offer.status_code == 200
+    assert "You do not have write access to ada/ship." in offer.text
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', offer.text))
+    del fields["next"]
+    assert fields == {"owner": "eve", "name": "ship", "edit": "a/b/README.md"}
+    forked = eve.post("/ada/ship/fork", data=fields)
+    assert (forked.status_code, forked.headers["location"]) == (303, "/eve/ship/_edit/a/b/README.md")
+    form = eve.get("/eve/ship/_edit/a/b/README.md").text
+    assert "Fork eve/ship created." in form
+    assert "<textarea" in form
+    assert 'href="/eve/ship/_edit/a/b/README.md">Edit in your fork</a>' in eve.get(address).text
+    clients.open("/api/v1", "eve").delete("/repos/eve/ship/branches/a%2Fb").raise_for_status()
+    assert "Your fork does not have the branch a/b." in eve.get(address).text
+    assert eve.post(address, data={"path": "README.md", "content": "x"}).status_code == 403
+
+
+def test_the_file_to_edit_is_kept_when_a_fork_is_refused(clients: ServiceClients, parent: httpx.Client) -> None:
+    """A name that is taken is changed in the form of forks."""
+    eve = visitor(clients, "eve")
+    clients.open("/api/v1", "eve").post("/user/repos", json={"name": "ship"}).raise_for_status()
+    refused = eve.post("/ada/ship/fork", data={"owner": "eve", "name": "ship", "edit": "main/README.md"})
+    assert refused.status_code == 409
+    assert '<input type="hidden" name="edit" value="main/README.md">' in refused.text
+
+
+@pytest.mark.parametrize("change", ["archived", "anonymous", "missing", "owner"])
+def test_the_fork_for_a_file_is_offered_only_where_it_helps(
+    clients: ServiceClients, parent: httpx.Client, change: str
+) -> None:
+    """Not of an archived repository, to visitors, for a missing file, or to those who may write."""
+    if change == "archived":
+        parent.patch("/repos/ada/ship", json={"archived": True}).raise_for_status()
+    with clients.service.client() as anonymous:
+        client = anonymous if change == "anonymous" else visitor(clients, "ada" if change == "owner" else "eve")
+        response = client.get(f"/ada/ship/_edit/main/{'none' if change == 'missing' else 'README.md'}")
+    assert response.status_code == {"archived": 423, "anonymous": 401, "missing": 404, "owner": 200}[change]
+    assert "Fork this repository" not in response.text

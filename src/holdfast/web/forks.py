@@ -27,10 +27,11 @@ FORKING: Final = (in_repository, signed_in, reads(Unit.CODE))
 
 
 class ForkForm(msgspec.Struct, frozen=True):
-    """The owner and the name of a new fork."""
+    """The owner and the name of a new fork; `edit` is the branch and path of a file to edit in it afterwards."""
 
     owner: str = ""
     name: str = ""
+    edit: str = ""
 
 
 def show_form(
@@ -67,7 +68,8 @@ def create_fork_page(request: RequestContext, target: RepositoryAccess, body: Fo
         fork = forks.fork(request.app, request.actor, target, organization=organization, name=name)
     except HostingError as error:
         return show_form(request, target, body, error)
-    return redirect_to(f"/{quote(fork.full_name)}", "repository-forked", fork.full_name)
+    address = f"/{quote(fork.full_name)}" + (f"/_edit/{quote(body.edit)}" if body.edit else "")
+    return redirect_to(address, "repository-forked", fork.full_name)
 
 
 @endpoint("GET /{owner}/{repo}/forks", scope="repository", guards=READING, slow=True)

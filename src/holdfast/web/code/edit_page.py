@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
-from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git import last_commits, paths, trees
 from holdfast.hosting.git.commits import read_commit
@@ -15,12 +15,14 @@ from holdfast.hosting.git.encoding import is_id, raw
 from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
+from holdfast.hosting.guards import editable, in_repository, reads, signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.renderer.markdown import is_markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.store import forks, repositories, repository_log
 from holdfast.web.code.change_forms import (
     CHANGING,
     CommitForm,
@@ -40,6 +42,8 @@ from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["page_edit", "page_new", "page_save", "page_save_new"]
 
+# Without write access the page offers a fork.
+EDITING: Final = (in_repository, reads(Unit.CODE), signed_in, editable)
 # The largest file that can be edited in a form; larger files are changed with git or uploaded again.
 LARGEST: Final = 96 * 1024
 LINES_SHOWN: Final = 600
@@ -168,11 +172,36 @@ def page_save_new(
     return redirect_to(url_after(location, body, path), "file-created", path)
 
 
-@endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
+def fork_page(request: RequestContext, target: RepositoryAccess, location: CodeLocation) -> RawResponse:
+    """Offer a user without write access to edit a file in a fork: their own, or a new one."""
+    app = request.app
+    with app.database.read() as connection:
+        fork = forks.find_fork(connection, target.repository, request.user)
+    has_branch = False
+    if fork is not None:
+        own = repositories.find_repository(app.database, request.user.name, fork)
+        has_branch = repository_log.find_ref(app.database, own.id, f"refs/heads/{location.ref}") is not None
+    return show_in(
+        request,
+        target,
+        "code/fork_to_edit.html",
+        tab=CODE,
+        title=f"Edit {location.title} · {target.repository.full_name}",
+        location=location,
+        owner=request.user.name,
+        fork="" if fork is None else f"{request.user.name}/{fork}",
+        has_branch=has_branch,
+        edit=f"{location.ref}/{location.title}",
+    )
+
+
+@endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=EDITING, slow=True)
 def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
-    """Show the form to edit a file."""
+    """Show the form to edit a file; without write access, the offer to do so in a fork."""
     location = branch_location(request, target)
     entry = entry_at(location)
+    if not target.permissions.may_write(Unit.CODE):
+        return fork_page(request, target, location)
     content = trees.read_blob(location.repo, entry.id) if entry.size <= LARGEST else b""
     reason = reason_not_editable(entry, content)
     if reason:
