@@ -4,9 +4,12 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["moment", "spelled"]
+__all__ = ["END", "HOUR_MS", "moment", "spelled"]
 
+HOUR_MS: Final = 3_600_000
 DAY: Final = 86_400_000
+# The first millisecond after the last year of the calendar.
+END: Final = int(datetime(9999, 12, 31, 23, tzinfo=UTC).timestamp() * 1000) + HOUR_MS
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 

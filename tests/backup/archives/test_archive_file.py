@@ -63,6 +63,14 @@ def is_closed(connection: sqlite3.Connection) -> bool:
     return False
 
 
+def test_every_name_of_the_package_can_be_used() -> None:
+    """Each name is imported on first use; another one is an AttributeError, as of every module."""
+    assert all(getattr(archives, name).__name__ == name for name in archives.__all__)
+    assert archives.__all__ == sorted(archives.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'missing'"):
+        archives.missing  # noqa: B018  # the access is what is tested
+
+
 def test_an_archive_of_a_later_version_is_refused(filled: Path) -> None:
     """The error of a too new archive says which versions are known, to read as to write."""
     with sqlite3.connect(filled) as plain:

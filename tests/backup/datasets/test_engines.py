@@ -33,6 +33,14 @@ def sources_folder(tmp_path: Path) -> list[BuildTask]:
     return sources
 
 
+def test_a_worker_process_imports_what_it_uses() -> None:
+    """The module of worker processes imports neither archives, exports nor the database driver."""
+    program = "import sys, holdfast.backup.datasets.engines; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    unused = {"sqlite3", "holdfast.backup.archives.archive_file", "holdfast.backup.archives.imports"}
+    assert not {name for name in imported.split() if name in unused or name.startswith("holdfast.backup.exports")}
+
+
 def test_processes_build_what_one_does(sources_folder: list[BuildTask]) -> None:
     """Two processes give the results of one process, in any order."""
     results = {result.name: result for result in run_processes(sources_folder, 2)}

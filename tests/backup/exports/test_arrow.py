@@ -5,10 +5,11 @@ import sys
 import pyarrow as pa
 import pytest
 
+from holdfast.backup.dates import END
 from holdfast.backup.errors import ExtraMissing
 from holdfast.backup.exports.arrow import arrow_schema, check_pyarrow, record_batch, record_batches
-from holdfast.backup.exports.periods import END
-from holdfast.backup.exports.tables import Column, Row, Table
+from holdfast.backup.exports.tables import Row, Table
+from holdfast.backup.table_columns import Column
 
 COLUMNS = (
     Column("text", "text"),

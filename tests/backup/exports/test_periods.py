@@ -1,8 +1,9 @@
 """Partitions of chats by calendar period."""
 
 from holdfast.backup.archives import Archive
+from holdfast.backup.dates import END, HOUR_MS
 from holdfast.backup.exports.choice import ChatSelection
-from holdfast.backup.exports.periods import END, HOUR_MS, UNDATED, periods, split_hours, years
+from holdfast.backup.exports.periods import UNDATED, periods, split_hours, years
 
 
 def largest_chat(opened: Archive) -> int:

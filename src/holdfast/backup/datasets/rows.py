@@ -25,8 +25,8 @@ from holdfast.backup.datasets.message_columns import (
     read_messages,
 )
 from holdfast.backup.datasets.schema import TABLES, dataset_schema
+from holdfast.backup.dates import END
 from holdfast.backup.errors import DamagedBackup
-from holdfast.backup.exports.periods import END
 from holdfast.backup.names import account_name, joined, recipient_name
 from holdfast.backup.rules.checker import Checker
 from holdfast.backup.rules.finding import Finding

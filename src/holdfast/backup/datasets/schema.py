@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from holdfast.backup.errors import ExtraMissing
-from holdfast.backup.exports.tables import Column, columns
+from holdfast.backup.table_columns import Column, columns
 
 __all__ = ["SCHEMA_VERSION", "TABLES", "DatasetTable", "check_extra", "dataset_schema", "parquet_options"]
 

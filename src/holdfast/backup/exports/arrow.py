@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from holdfast.backup.dates import END
 from holdfast.backup.errors import ExtraMissing
-from holdfast.backup.exports.periods import END
 from holdfast.backup.exports.tables import Row, Table
 
 __all__ = ["BATCH", "arrow_schema", "check_pyarrow", "record_batch", "record_batches"]

@@ -5,19 +5,15 @@ Periods are calendar periods in UTC. A later snapshot changes only the last file
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.dates import moment
+from holdfast.backup.dates import END, HOUR_MS, moment
 from holdfast.backup.exports.choice import ChatSelection
 
 __all__ = ["Period", "periods", "years"]
 
-HOUR_MS: Final = 3_600_000
-# The first millisecond after the last year of the calendar.
-END: Final = int(datetime(9999, 12, 31, 23, tzinfo=UTC).timestamp() * 1000) + HOUR_MS
 LEVELS: Final = ("%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d-%H")
 UNDATED: Final = "undated"
 

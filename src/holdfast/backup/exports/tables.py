@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, Protocol
+from typing import Any, BinaryIO, Final, Protocol
 
 import msgspec
 
@@ -19,21 +19,12 @@ from holdfast.backup.exports.folder import ExportFolder, ExportSummary
 from holdfast.backup.exports.job import Job, Progress
 from holdfast.backup.exports.periods import years
 from holdfast.backup.exports.stamps import account_digests
+from holdfast.backup.table_columns import Column, columns
 
-__all__ = ["MESSAGE_TABLES", "TABLES", "Column", "RowWriter", "Table", "TableFormat", "write_tables"]
+__all__ = ["MESSAGE_TABLES", "TABLES", "RowWriter", "Table", "TableFormat", "write_tables"]
 
-# `label` is text with few distinct values, `time` is milliseconds since 1970.
-Kind = Literal["text", "label", "int", "flag", "time"]
 Row = tuple[Any, ...]
 EMPTY: Final = "empty"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table."""
-
-    name: str
-    kind: Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +57,6 @@ class TableFormat:
     name: str
     suffix: str
     make_writer: Callable[[BinaryIO, Table], RowWriter]
-
-
-def columns(text: str) -> tuple[Column, ...]:
-    """Parse columns written as `name:kind`; without a kind they are text."""
-    kinds: dict[str, Kind] = {"": "text", "l": "label", "i": "int", "f": "flag", "t": "time"}
-    partitions = (definition.partition(":") for definition in text.split())
-    return tuple(Column(name, kinds[kind]) for name, _, kind in partitions)
 
 
 # The first columns of all rows that belong to a message.
