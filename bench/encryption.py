@@ -31,8 +31,8 @@ def figures() -> list[Figure]:
     """Measure."""
     plain, encrypted, changed = (folder() / name for name in ("plain.db", "encrypted.db", "changed.db"))
     stream = sample_stream(MESSAGES)
-    seconds = imported_into(plain, stream)[0]
-    encrypted_seconds, memory = imported_into(encrypted, stream, PASSPHRASE)
+    seconds = imported_into(plain, stream).used
+    _took, encrypted_seconds, memory = imported_into(encrypted, stream, PASSPHRASE)
     found, encrypted_found = searches(plain), searches(encrypted, PASSPHRASE)
     page, encrypted_page = pages(plain, None), pages(encrypted, PASSPHRASE)
     opening = medians(

@@ -57,5 +57,5 @@ def measured(place: Path) -> list[Figure]:
 
 def figures() -> list[Figure]:
     """Measure."""
-    place, _seconds, _memory = imported(MANY)
+    place, _import = imported(MANY)
     return measured(place)

@@ -8,6 +8,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -271,6 +272,66 @@ def test_records_of_every_kind_are_stored(tmp_path: Path) -> None:
         expected = sum(frame.WhichOneof("item") == kind for frame in frames)
         assert (kind, query(tmp_path / "a.db", f"SELECT count(*) FROM {table}")) == (kind, [(expected,)])
         assert expected
+
+
+def disordered(path: Path, seed: int) -> Path:
+    """Write a backup of several blocks in disorder: late and early messages, duplicates and impossible times."""
+    header, frames = copies(8000, 3)
+    dice = random.Random(seed)
+    others = [frame for frame in frames if not frame.HasField("chatItem")]
+    found = [frame for frame in frames if frame.HasField("chatItem")]
+    for number in dice.sample(range(len(found)), 400):
+        other = dice.randrange(len(found))
+        found[number], found[other] = found[other], found[number]
+    for frame in dice.sample(found, 100):
+        frame.chatItem.dateSent = dice.choice((1, frame.chatItem.dateSent * 2, 1 << 52, (1 << 63) - 1))
+    for frame in dice.sample(found, 100):
+        again = Frame.FromString(frame.SerializeToString())
+        again.chatItem.standardMessage.text.body += " again 👍"
+        found.insert(dice.randrange(len(found)), again)
+    return write(path, header, others + found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_backup_in_disorder_gives_the_same_archive_in_any_order(tmp_path: Path, seed: int) -> None:
+    """A backup of several blocks gives one archive, with the same index, whatever was imported before it."""
+    source = disordered(tmp_path / "one", seed)
+    header, frames = copies(20, 9)
+    other = write(tmp_path / "other", header, frames)
+    import_backups(tmp_path / "a.db", source, other)
+    import_backups(tmp_path / "b.db", other, source)
+    assert query(tmp_path / "a.db", "SELECT count(*) > 8000 FROM message") == [(True,)]
+    assert dump(tmp_path / "a.db") == dump(tmp_path / "b.db")
+
+
+class FailedProgressError(Exception):
+    """Raised by a callback."""
+
+
+@pytest.mark.parametrize("kind", [FailedProgressError, KeyboardInterrupt])
+def test_an_exception_between_two_blocks_ends_the_import_and_its_threads(
+    tmp_path: Path, kind: type[BaseException]
+) -> None:
+    """While records are compressed in a thread, an exception rolls the import back and leaves no thread."""
+    source = disordered(tmp_path / "one", 1)
+    import_backups(tmp_path / "expected.db", source)
+    threads = set(threading.enumerate())
+    callers: set[int] = set()
+
+    def fail(*report: int) -> None:
+        callers.add(threading.get_ident())
+        if report[2] > 5000:
+            raise kind
+
+    with backup.open(source) as found, archives.open(tmp_path / "a.db", create=True) as opened:
+        with pytest.raises(kind):
+            opened.add(found, progress=fail)
+        assert not opened.connection.in_transaction
+        assert opened.connection.execute("SELECT count(*) FROM stored_message").fetchone() == (0,)
+        assert callers == {threading.get_ident()}
+        assert set(threading.enumerate()) == threads
+        opened.add(found)
+    assert dump(tmp_path / "a.db") == dump(tmp_path / "expected.db")
 
 
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -21,7 +21,7 @@ class MemoryRecords:
     waiting: bytearray = field(default_factory=bytearray)
     flushed: list[bytes] = field(default_factory=list)
 
-    def flush(self) -> None:
+    def end_block(self) -> None:
         """Begin a new block."""
         self.flushed.append(bytes(self.waiting))
         self.waiting.clear()

@@ -3,11 +3,13 @@
 import sqlite3
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 
 from holdfast.backup.archives import schema
-from holdfast.backup.archives.records import RecordWriter, read_record, rewrite_records
+from holdfast.backup.archives.records import MAX_PENDING, RecordWriter, read_record, rewrite_records
 from holdfast.backup.errors import ArchiveError
 
 # A length of nine bytes before four.
@@ -80,6 +82,35 @@ def test_a_block_that_has_reached_its_limit_is_written(connection: sqlite3.Conne
     writer.flush()
     assert blocks(connection) == {1: b"\4\0\0\0four" * 2, 2: b"\4\0\0\0four" * 2, 3: b"\4\0\0\0four"}
     assert RecordWriter(connection, 8).add(b"later") == (4, 0)
+
+
+def test_blocks_compressed_in_a_thread_are_written_in_their_order(connection: sqlite3.Connection) -> None:
+    """Blocks are written when they are compressed, the first one first, and all of them by a flush."""
+    release = Event()
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(release.wait)
+        writer = RecordWriter(connection, 7, limit=16, executor=executor)
+        places = [writer.add(b"four") for _ in range(5)]
+        writer.write_compressed()
+        assert blocks(connection) == {}
+        assert places == [(1, 0), (1, 8), (2, 0), (2, 8), (3, 0)]
+        release.set()
+        writer.write_compressed(1)
+        assert 1 in blocks(connection)
+        writer.flush()
+        assert blocks(connection) == {1: b"\4\0\0\0four" * 2, 2: b"\4\0\0\0four" * 2, 3: b"\4\0\0\0four"}
+    assert [read_record(connection, *place) for place in places] == [(7, b"four")] * 5
+
+
+def test_few_blocks_wait_for_the_thread(connection: sqlite3.Connection) -> None:
+    """When blocks are created faster than they are compressed, writing waits until few are left."""
+    with ThreadPoolExecutor(1) as executor:
+        writer = RecordWriter(connection, 7, limit=1, executor=executor)
+        for number in range(3 * MAX_PENDING):
+            writer.add(bytes([number]) * 100_000)
+        writer.write_compressed()
+        assert len(writer.pending) <= MAX_PENDING
+        assert len(blocks(connection)) >= 2 * MAX_PENDING - 1
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -183,8 +184,10 @@ def import_backup(
                     0,
                     time.perf_counter() - started,
                 )
-            importer = Importer.begin(connection, scan, account, made_ms, backup.name)
-            importer.run(progress)
+            # Compression releases the interpreter lock, so it runs beside everything else.
+            with ThreadPoolExecutor(1, "holdfast-compression") as executor:
+                importer = Importer.begin(connection, executor, scan, account, made_ms, backup.name)
+                importer.run(progress)
     counts, notes = importer.messages.counts, importer.notes.counts
     return ImportResult(
         backup.name,
@@ -219,8 +222,14 @@ class Importer:
     place: int = -1
 
     @classmethod
-    def begin(
-        cls, connection: sqlite3.Connection, scan: BackupScan, account: int, made_ms: int, source: str
+    def begin(  # noqa: PLR0917  # called once
+        cls,
+        connection: sqlite3.Connection,
+        executor: Executor,
+        scan: BackupScan,
+        account: int,
+        made_ms: int,
+        source: str,
     ) -> "Importer":
         """Insert the snapshot and prepare the import of its frames."""
         owner = scan.account
@@ -256,7 +265,7 @@ class Importer:
         recipient_map = RecipientMap(connection, snapshots, notes)
         recipient_map.load()
         extras = Extras(connection, snapshots, recipient_map.people, recipient_map.aliases, notes)
-        messages = Messages(connection, snapshots, recipient_map, notes)
+        messages = Messages(connection, snapshots, recipient_map, notes, executor)
         return cls(connection, scan, snapshots, notes, recipient_map, extras, messages, min(made_ms + DAY, LATEST))
 
     def run(self, progress: Progress | None) -> None:

@@ -193,6 +193,7 @@ class MessageStore:
     def flush(self) -> None:
         """Write the buffered rows."""
         many, waiting = self.connection.executemany, self.rows.messages
+        self.records.write_compressed()
         if not waiting:
             return
         if self.replaced:

@@ -6,6 +6,7 @@ original content.
 """
 
 import sqlite3
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -50,6 +51,8 @@ class Messages:
     snapshots: Snapshots
     recipient_map: RecipientMap
     notes: Notes
+    # Of an import: compresses records in another thread.
+    executor: Executor | None = None
     counts: ImportCounts = field(default_factory=ImportCounts)
     rows: Rows = field(init=False)
     # For stored messages, used only to record what was skipped or defaulted.
@@ -65,7 +68,7 @@ class Messages:
             Rows(self.recipient_map.people, self.recipient_map.by_aci, self.notes, self.recipient_map.placeholder)
             for _ in range(2)
         )
-        records = RecordWriter(self.connection, self.snapshots.current)
+        records = RecordWriter(self.connection, self.snapshots.current, executor=self.executor)
         self.store = MessageStore(self.connection, records, self.rows)
         self.merger = Merger(self.connection, self.store, self.snapshots, self.recipient_map)
         last_seen = self.snapshots.last_seen_value(self.snapshots.current)

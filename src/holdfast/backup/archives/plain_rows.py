@@ -33,8 +33,8 @@ class Records(Protocol):
     block: int
     waiting: bytearray
 
-    def flush(self) -> None:
-        """Write the current block."""
+    def end_block(self) -> None:
+        """Begin the next block."""
 
 
 def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of messages
@@ -95,7 +95,7 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
             continue
         at = len(waiting)
         if at >= limit:
-            records.flush()
+            records.end_block()
             at = 0
         waiting += (end - start).to_bytes(4, "little")
         waiting += raw

@@ -6,7 +6,9 @@ of the space of single ones. A message refers to its block and the offset in it.
 
 import sqlite3
 import zlib
+from collections import deque
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
@@ -23,18 +25,23 @@ BLOCK: Final = 64 << 10
 LEVEL: Final = 3
 # The length prefix of a record, in bytes.
 LENGTH: Final = 4
+# So many blocks are compressed or wait for it.
+MAX_PENDING: Final = 64
 
 
 @redacted
 @dataclass(slots=True)
 class RecordWriter:
-    """Appends records to blocks."""
+    """Appends records to blocks, which are compressed in a thread of `executor`, if there is one."""
 
     connection: sqlite3.Connection
     snapshot: int
     block: int = 0
     waiting: bytearray = field(default_factory=bytearray)
     limit: int = BLOCK
+    executor: Executor | None = None
+    # Blocks that are compressed in another thread, in their order.
+    pending: deque[tuple[int, Future[bytes]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM block").fetchone()
@@ -44,19 +51,38 @@ class RecordWriter:
         """Append a record and return its block and offset."""
         at = len(self.waiting)
         if at >= self.limit:
-            self.flush()
+            self.end_block()
             at = 0
         self.waiting += len(raw).to_bytes(LENGTH, "little")
         self.waiting += raw
         return self.block, at
 
+    def end_block(self) -> None:
+        """Compress the current block, and begin the next one."""
+        if not self.waiting:
+            return
+        raw = bytes(self.waiting)
+        self.waiting.clear()
+        if self.executor is None:
+            self.insert(self.block, zlib_ng.compress(raw, LEVEL))
+        else:
+            self.pending.append((self.block, self.executor.submit(zlib_ng.compress, raw, LEVEL)))
+        self.block += 1
+
+    def write_compressed(self, most_pending: int = MAX_PENDING) -> None:
+        """Write blocks that were compressed in another thread; at most `most_pending` are left unfinished."""
+        while self.pending and (len(self.pending) > most_pending or self.pending[0][1].done()):
+            block, compressed = self.pending.popleft()
+            self.insert(block, compressed.result())
+
+    def insert(self, block: int, data: bytes) -> None:
+        """Insert a compressed block."""
+        self.connection.execute("INSERT INTO block VALUES (?, ?, ?)", (block, self.snapshot, data))
+
     def flush(self) -> None:
-        """Write the current block."""
-        if self.waiting:
-            data = zlib_ng.compress(bytes(self.waiting), LEVEL)
-            self.connection.execute("INSERT INTO block VALUES (?, ?, ?)", (self.block, self.snapshot, data))
-            self.block += 1
-            self.waiting.clear()
+        """Write all blocks."""
+        self.end_block()
+        self.write_compressed(0)
 
 
 @redacted
