@@ -32,6 +32,7 @@ OWN_WORDS = (
     "holdfast.backup.file_types.FileType",
     "holdfast.backup.datasets.schema.",
     "holdfast.backup.exports.tables.",
+    "holdfast.backup.table_columns.Column",
     "holdfast.backup.exports.periods.Period",
     "holdfast.backup.repairs.plan.Step",
     "holdfast.backup.repairs.plan.RemainingError",
