@@ -5,7 +5,7 @@ import cython
 from holdfast.backup.wire.cursor import Cursor
 from holdfast.backup.wire.faults import FAULTS
 
-__all__ = ["COMPILED", "FAULTS", "enter_item", "kind_of", "measure", "measure_plain", "split"]
+__all__ = ["COMPILED", "FAULTS", "kind_of", "measure", "measure_plain", "split"]
 
 COMPILED: bool = cython.compiled
 # The tag of a message in a frame.
