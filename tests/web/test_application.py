@@ -33,10 +33,10 @@ def test_a_missing_page_is_a_404_with_the_menu(service: Service) -> None:
 
 
 def test_a_page_that_is_not_allowed_says_why_in_the_words_of_the_site(clients: ServiceClients) -> None:
-    """A reader who opens the form that edits a file is told which access it needs, not the message of the API."""
+    """A reader who opens the form for a new file is told which access it needs, not the message of the API."""
     ada, eve = clients.user("ada"), clients.user("eve")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
-    path = "/ada/ship/_edit/main/README.md"
+    path = "/ada/ship/_new/main"
     response = visitor(clients, "eve").get(path)
     assert response.status_code == 403
     assert "You need write access to this repository." in response.text
