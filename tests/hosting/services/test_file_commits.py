@@ -129,14 +129,10 @@ def test_more_writers_than_one_batch_all_succeed(app: App, repository: Repositor
     threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(count)]
     with app.copies.locked(repository.id):
         threads[0].start()
-        wait_for(
-            lambda: (
-                repository.id in app.commit_queue._waiters and not app.commit_queue._waiters[repository.id].queue
-            )
-        )
+        wait_for(lambda: app.commit_queue._waiting.get(repository.id) == [])
         for thread in threads[1:]:
             thread.start()
-        wait_for(lambda: len(app.commit_queue._waiters[repository.id].queue) == count - 1)
+        wait_for(lambda: len(app.commit_queue._waiting[repository.id]) == count - 1)
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive(), "a commit waits for a turn that never comes"
@@ -454,8 +450,7 @@ def test_a_branch_that_cannot_be_beside_another_is_refused_at_once(
 
 def waiting(app: App, repository: Repository) -> int:
     """Return how many commits wait for the one that is being made."""
-    waiters = app.commit_queue._waiters.get(repository.id)
-    return 0 if waiters is None else len(waiters.queue)
+    return len(app.commit_queue._waiting.get(repository.id, []))
 
 
 def never_lands(*_arguments: object, **_named: object) -> None:

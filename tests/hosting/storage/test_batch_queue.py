@@ -26,14 +26,14 @@ def test_waiting_requests_are_processed_in_one_batch() -> None:
     started.wait(10)
     for thread in threads[1:]:
         thread.start()
-    wait_for(lambda: len(queue._waiters[1].queue) == 4)
+    wait_for(lambda: len(queue._waiting[1]) == 4)
     go.set()
     for thread in threads:
         thread.join()
     assert sorted(results) == [10, 20, 30, 40, 50]
     assert batches[0] == [1]
     assert sorted(batches[1]) == [2, 3, 4, 5]
-    assert queue._waiters == {}
+    assert queue._waiting == {}
 
 
 def test_more_requests_than_a_batch_holds_take_several() -> None:
@@ -58,7 +58,7 @@ def test_more_requests_than_a_batch_holds_take_several() -> None:
     started.wait(10)
     for number, thread in enumerate(threads[1:], 1):
         thread.start()
-        wait_for(lambda number=number: len(queue._waiters[1].queue) == number)  # type: ignore[misc]  # mypy does not infer a lambda with a default value
+        wait_for(lambda number=number: len(queue._waiting[1]) == number)  # type: ignore[misc]  # mypy does not infer a lambda with a default value
     go.set()
     for thread in threads:
         thread.join(20)
@@ -66,7 +66,7 @@ def test_more_requests_than_a_batch_holds_take_several() -> None:
     assert sorted(results) == [number * 10 for number in range(count + 1)]
     assert [len(batch) for batch in batches] == [1, MAX_BATCH, MAX_BATCH, 5]
     assert [number for batch in batches for number in batch] == list(range(count + 1))
-    assert queue._waiters == {}
+    assert queue._waiting == {}
 
 
 def test_an_error_of_an_entry_is_its_own_and_an_error_of_a_batch_is_shared() -> None:
@@ -99,7 +99,7 @@ def test_an_error_of_an_entry_is_its_own_and_an_error_of_a_batch_is_shared() -> 
     started.wait(10)
     for thread in threads[1:]:
         thread.start()
-    wait_for(lambda: len(queue._waiters[1].queue) == 4)
+    wait_for(lambda: len(queue._waiting[1]) == 4)
     go.set()
     for thread in threads:
         thread.join()
@@ -119,7 +119,7 @@ def test_a_crash_ends_the_thread_that_processes_a_batch() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         queue.submit(1, 1, work)
-    assert queue._waiters == {}
+    assert queue._waiting == {}
 
 
 def test_an_error_does_not_take_back_a_result() -> None:
@@ -131,3 +131,43 @@ def test_an_error_does_not_take_back_a_result() -> None:
         raise ValueError
 
     assert queue.submit(1, 1, work) == 1
+
+
+def test_a_processed_request_does_not_wait_for_the_next_batch() -> None:
+    """All requests of a batch return while the next one is still being processed."""
+    queue = BatchQueue()
+    gates = [threading.Event() for _ in range(3)]
+    batches: list[list[int]] = []
+    results: list[int] = []
+
+    def work(batch: list[QueuedRequest[int, int]]) -> None:
+        batches.append([queued.request for queued in batch])
+        gates[len(batches) - 1].wait(10)
+        for queued in batch:
+            queued.result = queued.request
+
+    def start(numbers: range) -> list[threading.Thread]:
+        threads = [
+            threading.Thread(target=lambda n=n: results.append(queue.submit(1, n, work)), daemon=True)
+            for n in numbers
+        ]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    threads = start(range(1))
+    wait_for(lambda: len(batches) == 1)
+    threads += start(range(1, 21))
+    wait_for(lambda: len(queue._waiting[1]) == 20)
+    gates[0].set()
+    wait_for(lambda: len(batches) == 2)
+    threads += start(range(21, 41))
+    wait_for(lambda: len(queue._waiting[1]) == 20)
+    gates[1].set()
+    wait_for(lambda: len(batches) == 3)
+    wait_for(lambda: len(results) == 21)
+    assert sorted(results) == list(range(21))
+    gates[2].set()
+    for thread in threads:
+        thread.join(10)
+    assert sorted(results) == list(range(41))

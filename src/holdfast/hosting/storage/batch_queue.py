@@ -16,12 +16,21 @@ ResultT = TypeVar("ResultT")
 MAX_BATCH: Final = 64
 
 
+def held_lock() -> threading.Lock:
+    """Return a lock that is held, for a thread to wait on until another releases it."""
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
 class QueuedRequest(msgspec.Struct, Generic[RequestT, ResultT], eq=False):
     """A queued request, with its result or error once it was processed."""
 
     request: RequestT
     result: ResultT | None = None
     error: BaseException | None = None
+    wakeup: threading.Lock = msgspec.field(default_factory=held_lock)
+    """Released once: when the request was processed, or when its thread is to process the next batch."""
 
     @property
     def is_done(self) -> bool:
@@ -29,20 +38,17 @@ class QueuedRequest(msgspec.Struct, Generic[RequestT, ResultT], eq=False):
         return self.result is not None or self.error is not None
 
 
-class Waiters(msgspec.Struct):
-    """The requests waiting for one repository, and the lock of the writer that processes them."""
-
-    writer: threading.Lock = msgspec.field(default_factory=threading.Lock)
-    queue: list[QueuedRequest[Any, Any]] = msgspec.field(default_factory=list)
-    threads: int = 0
-
-
 class BatchQueue:
-    """Queues of requests by repository id; the thread that gets the writer's lock processes the whole queue."""
+    """Queues of requests by repository id; one thread at a time, the writer, processes a batch of each queue.
+
+    The writer wakes the threads of its batch, and one of those that arrived meanwhile, which is the next writer.
+    Each thread is woken once, when its request was processed or when it is the writer.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiters: dict[int, Waiters] = {}
+        # The requests that wait for the writer of their repository; no entry if there is no writer.
+        self._waiting: dict[int, list[QueuedRequest[Any, Any]]] = {}
 
     def submit(
         self,
@@ -57,36 +63,51 @@ class BatchQueue:
         """
         queued: QueuedRequest[RequestT, ResultT] = QueuedRequest(request)
         with self._lock:
-            waiters = self._waiters.setdefault(repository_id, Waiters())
-            waiters.threads += 1
-            waiters.queue.append(queued)
-        try:
-            while not queued.is_done:
-                with waiters.writer:
-                    if not queued.is_done:
-                        self._process_batch(waiters, process)
-        finally:
-            with self._lock:
-                waiters.threads -= 1
-                if not waiters.threads:
-                    self._waiters.pop(repository_id, None)
+            waiting = self._waiting.get(repository_id)
+            if waiting is None:
+                self._waiting[repository_id] = []
+            else:
+                waiting.append(queued)
+        if waiting is not None:
+            queued.wakeup.acquire()
+        if not queued.is_done:
+            self._process_batch(repository_id, queued, process)
         if queued.error is not None:
             raise queued.error
-        assert queued.result is not None  # noqa: S101  # the loop above ends with a result or an error
+        assert queued.result is not None  # noqa: S101  # a batch ends with a result or an error for each request
         return queued.result
 
-    def _process_batch(self, waiters: Waiters, process: Callable[[list[QueuedRequest[Any, Any]]], None]) -> None:
-        """Process the next batch; an error raised by `process` becomes the error of every unfinished request."""
+    def _process_batch(
+        self,
+        repository_id: int,
+        first: QueuedRequest[Any, Any],
+        process: Callable[[list[QueuedRequest[Any, Any]]], None],
+    ) -> None:
+        """Process a request and those that wait; an error of `process` is that of every unfinished request."""
         with self._lock:
-            batch, waiters.queue = waiters.queue[:MAX_BATCH], waiters.queue[MAX_BATCH:]
+            waiting = self._waiting[repository_id]
+            batch = [first, *waiting[: MAX_BATCH - 1]]
+            del waiting[: MAX_BATCH - 1]
+        error: BaseException = RuntimeError("a request of the batch was not processed")
         try:
             process(batch)
-        except BaseException as error:
+        except BaseException as raised:
+            error = raised
+            if not isinstance(raised, Exception):
+                raise
+        finally:
             for queued in batch:
                 if not queued.is_done:
                     queued.error = error
-            if not isinstance(error, Exception):
-                raise
-        for queued in batch:
-            if not queued.is_done:
-                queued.error = RuntimeError("a request of the batch was not processed")
+                if queued is not first:
+                    queued.wakeup.release()
+            self._end_batch(repository_id)
+
+    def _end_batch(self, repository_id: int) -> None:
+        """Make the thread of the first waiting request the writer, or leave the repository without one."""
+        with self._lock:
+            waiting = self._waiting[repository_id]
+            if waiting:
+                waiting.pop(0).wakeup.release()
+            else:
+                del self._waiting[repository_id]
