@@ -138,6 +138,7 @@ def scheduled_tasks(app: App) -> tuple[ScheduledTask, ...]:
         ScheduledTask("compare missed pull requests", 30, pull_comparisons.compare_missed, needs_lease=True),
         ScheduledTask("retry scheduled merges", 60, pull_merges.retry_scheduled, needs_lease=True),
         ScheduledTask("count languages", 60, languages.count_missed, needs_lease=True),
+        ScheduledTask("tidy local copies", 60, maintenance.tidy_copies),
         ScheduledTask("evict local copies", 300, maintenance.evict_copies),
         ScheduledTask("delete orphaned copies", 3600, maintenance.delete_orphaned_copies),
         ScheduledTask("verify local copies", 60, maintenance.verify_copies),

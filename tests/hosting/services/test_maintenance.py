@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from sqlalchemy import delete, func, insert, select, update
+from structlog.testing import capture_logs
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import GitDamaged
+from holdfast.hosting.errors import GitDamaged, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.fsck import fsck
@@ -81,6 +82,12 @@ def test_only_unused_lfs_objects_are_deleted(app: App, repository: Repository) -
     assert unlinked.exists()
     assert maintenance.clean(app).lfs_objects == 1
     assert (linked.exists(), new.exists(), unlinked.exists()) == (True, True, False)
+
+
+@pytest.fixture
+def compact_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let two packs be too many."""
+    monkeypatch.setattr(compaction, "MOST_PACKS", 1)
 
 
 def commits(app: App, repository: Repository, count: int) -> None:
@@ -283,3 +290,53 @@ def test_no_copy_is_deleted_if_the_database_is_another_one(
         patch.setattr(instance, "mismatch", lambda *_: "another installation")
         assert maintenance.delete_orphaned_copies(second_machine, now=time.time() + 90_000) == 0
     assert maintenance.delete_orphaned_copies(second_machine, now=time.time() + 90_000) == 1
+
+
+@pytest.mark.usefixtures("compact_always")
+def test_local_copies_follow_the_compaction_of_another_machine(
+    app: App, repository: Repository, second_machine: App
+) -> None:
+    """The copy gets the merged pack and a commit-graph, once."""
+    folder = second_machine.copies.update(repository.id).folder
+    for _ in range(3):
+        commits(app, repository, 1)
+        second_machine.copies.update(repository.id)
+    assert maintenance.tidy_copies(second_machine) == 0
+    assert maintenance.compact(app, [repository.id]).compacted == (repository.id,)
+    assert maintenance.tidy_copies(second_machine) == 1
+    assert not list(folder.glob("objects/??/*"))
+    assert list(folder.glob("objects/info/commit-graphs/*.graph"))
+    assert fsck(folder).whole
+    assert maintenance.tidy_copies(second_machine) == 0
+
+
+@pytest.mark.usefixtures("compact_always")
+def test_a_copy_that_cannot_be_tidied_is_logged_and_tried_again(
+    app: App, repository: Repository, second_machine: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while the object store is unavailable; of a deleted repository nothing is logged."""
+    commits(app, repository, 1)
+    second_machine.copies.update(repository.id)
+    maintenance.compact(app, [repository.id])
+
+    def fail(_repository_id: int) -> None:
+        raise StorageUnavailable("the object store does not respond")
+
+    with monkeypatch.context() as patch, capture_logs() as logs:
+        patch.setattr(second_machine.copies, "tidy", fail)
+        assert maintenance.tidy_copies(second_machine) == 0
+    assert [entry["event"] for entry in logs] == ["local copy not tidied"]
+    assert maintenance.tidy_copies(second_machine) == 1
+
+    commits(app, repository, 1)
+    maintenance.compact(app, [repository.id])
+
+    def remove(_repository_id: int) -> None:
+        repositories.remove(app, repository, accounts.find_user(app.database, "admin"))
+        raise NoSuchFolder("there is no repository")
+
+    with capture_logs() as logs:
+        monkeypatch.setattr(second_machine.copies, "tidy", remove)
+        assert maintenance.tidy_copies(second_machine) == 0
+    assert [entry for entry in logs if entry["log_level"] == "warning"] == []
+    assert maintenance.tidy_copies(second_machine) == 0

@@ -306,6 +306,80 @@ def test_a_local_copy_follows_a_compaction(ship: LogRepository, monkeypatch: pyt
     run(folder, "multi-pack-index", "verify")
 
 
+def pack_names(folder: Path) -> set[str]:
+    """Return the names of the packs of a copy."""
+    return {path.stem for path in folder.glob("objects/pack/*.pack")}
+
+
+def test_small_packs_of_a_copy_are_replaced_at_once(ship: LogRepository) -> None:
+    """The copy merged them from the log, so they are not kept as those of a push in progress."""
+    copies = ship.app.copies
+    folder = copies.update(ship.id).folder
+    for _ in range(3):
+        for _ in range(local_copies.UNPACK_LIMIT):
+            ship.commit()
+        copies.update(ship.id)
+    merged_by_the_copy = pack_names(folder) - {f"pack-{pack.name}" for pack in ship.packs()}
+    assert len(merged_by_the_copy) == 3
+    assert ship.app.compactor.compact(ship.id)
+    assert not {path.stem for path in folder.glob("objects/pack/*")} & merged_by_the_copy
+    assert snapshot(folder) == ship.refs()
+
+
+@pytest.mark.usefixtures("merge_all")
+def test_copies_of_other_machines_follow_a_compaction(ship: LogRepository, tmp_path: Path) -> None:
+    """Each machine replaces the objects it got version by version by the merged pack, once per compaction."""
+    elsewhere, _ = ship.node(tmp_path / "elsewhere")
+    folder = elsewhere.update(ship.id).folder
+    for _ in range(3):
+        ship.commit()
+        elsewhere.update(ship.id)
+    assert list(folder.glob("objects/??/*"))
+    assert elsewhere.outdated() == []
+    assert ship.app.compactor.compact(ship.id)
+    assert elsewhere.outdated() == [ship.id]
+    assert elsewhere.tidy_outdated(ship.id)
+    (merged,) = ship.packs()
+    assert f"pack-{merged.name}" in pack_names(folder)
+    assert not list(folder.glob("objects/??/*"))
+    assert list(folder.glob("objects/pack/multi-pack-index-*.bitmap"))
+    assert snapshot(folder) == ship.refs()
+    assert elsewhere.outdated() == []
+    assert not elsewhere.tidy_outdated(ship.id)
+    ship.commit()
+    elsewhere.update(ship.id)
+    assert elsewhere.outdated() == [], "a new version is no compaction"
+    # A rebuilt copy has no bitmap.
+    elsewhere.discard(ship.id)
+    elsewhere.update(ship.id)
+    assert elsewhere.outdated() == [ship.id]
+
+
+@pytest.mark.usefixtures("merge_all")
+def test_packs_that_are_kept_for_their_age_are_deleted_later(
+    ship: LogRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy with a recent pack of unknown origin is outdated again when no push can need it any more."""
+    copies = ship.app.copies
+    folder = copies.update(ship.id).folder
+    ship.commit()
+    revisions = f"{ship.refs()[MAIN]}\n".encode()
+    copies.update(ship.id)
+    name = run(folder, "pack-objects", "-q", str(folder / "objects/pack/pack"), input=revisions).decode().strip()
+    assert ship.app.compactor.compact(ship.id)
+    assert f"pack-{name}" in pack_names(folder)
+    assert copies.outdated() == []
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + local_copies.PUSH_SECONDS - 60)
+    assert copies.outdated() == []
+    monkeypatch.setattr(time, "time", lambda: now + local_copies.PUSH_SECONDS + 60)
+    assert copies.outdated() == [ship.id]
+    assert copies.tidy_outdated(ship.id)
+    (merged,) = ship.packs()
+    assert pack_names(folder) == {f"pack-{merged.name}"}
+    assert copies.outdated() == []
+
+
 def test_a_copy_keeps_small_packs_that_it_has_for_long(ship: LogRepository) -> None:
     """They are merged into the same pack again, which must not be deleted for its age."""
     for _ in range(local_copies.UNPACK_LIMIT):

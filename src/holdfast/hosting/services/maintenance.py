@@ -10,6 +10,7 @@ from sqlalchemy import delete
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import HostingError, StorageError
+from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.services import attachments, chat_uploads, lfs_objects
 from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.backup_lease import is_backup_running
@@ -29,6 +30,7 @@ __all__ = [
     "delete_orphaned_copies",
     "delete_packs",
     "evict_copies",
+    "tidy_copies",
     "verify_copies",
 ]
 
@@ -172,6 +174,24 @@ def evict_copies(app: App) -> int:
     """Evict the least recently used local copies, down to the setting `local_copies_mb`; return how many."""
     limit = app.settings.local_copies_mb * 2**20
     return app.copies.evict(limit) if limit else 0
+
+
+def tidy_copies(app: App) -> int:
+    """Replace packs of local copies by the result of a compaction, on any machine; return how many were tidied.
+
+    A copy receives the objects of each new version as loose objects or as a small pack. Without this, only the
+    machine that compacts a repository would have a copy that is fast to read.
+    """
+    tidied = 0
+    for number in app.copies.outdated():
+        try:
+            if app.copies.tidy_outdated(number):
+                refresh_commit_graph(app.folders.path(number))
+                tidied += 1
+        except (HostingError, OSError) as error:
+            if repositories.find_by_id(app.database, number) is not None:
+                log.warning("local copy not tidied", repository_id=number, error=type(error).__name__)
+    return tidied
 
 
 def delete_orphaned_copies(app: App, *, now: float | None = None) -> int:

@@ -48,7 +48,7 @@ BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 # At least this many new objects become a pack; fewer are written as loose objects, so that a copy has few packs.
 UNPACK_LIMIT: Final = 32
 SECONDS: Final = 3600.0
-# The maximum time between the arrival of a push and its transaction; nothing younger is deleted from a copy.
+# The maximum time between the arrival of a push and its transaction; `tidy` keeps unknown packs for so long.
 PUSH_SECONDS: Final = 3600.0
 # A copy used within this time is not evicted.
 BUSY_SECONDS: Final = 600.0
@@ -66,6 +66,10 @@ class CopyState(msgspec.Struct, frozen=True):
 
     version: int
     boot: str
+    compaction: int = -1
+    """The compactions of the repository when the copy was last tidied; -1 if it never was."""
+    tidy_at: int = 0
+    """When packs that were kept for their age can be deleted, in Unix time; 0 if there are none."""
 
 
 def boot_id() -> str:
@@ -193,25 +197,53 @@ class LocalCopies:
         except NoSuchFolder:
             return self.update(repository_id)
 
+    def outdated(self) -> list[int]:
+        """Return the repositories that were compacted since their copies, which this process uses, were tidied."""
+        compactions = repository_log.compactions(self._database, list(self._versions))
+        return [number for number, compaction in compactions.items() if self._is_outdated(number, compaction)]
+
+    def _is_outdated(self, repository_id: int, compaction: int) -> bool:
+        state = self._state(self.folders.path(repository_id))
+        return state is not None and (state.compaction < compaction or 0 < state.tidy_at <= time.time())
+
+    def tidy_outdated(self, repository_id: int) -> bool:
+        """Tidy a copy, unless another process has just done it; return whether it was outdated."""
+        with self.locked(repository_id):
+            compaction = repository_log.compactions(self._database, [repository_id]).get(repository_id, 0)
+            if not self._is_outdated(repository_id, compaction):
+                return False
+            self.tidy(repository_id)
+            return True
+
     def tidy(self, repository_id: int) -> None:
         """Replace the loose objects and small packs of a copy by the packs of the log, after a compaction."""
         started = time.time()
         with self.locked(repository_id):
             repo = self._update(repository_id)
-            _, live, inline = self._read(repository_id, 0)
+            changed, live, inline = self._read(repository_id, 0)
             written = self._add_objects(repo, live, inline)
             folder = repo.folder / "objects" / "pack"
-            # A pack that was written again keeps the time at which it was written first.
             kept = {f"pack-{name}" for name in (*(pack.name for pack in live if pack.store_key), *written)}
+            young: list[float] = []
             # It refers to packs that are about to be deleted.
             for path in folder.glob("multi-pack-index*"):
                 path.unlink(missing_ok=True)
             for path in folder.glob("pack-*"):
+                if path.stem in kept:
+                    continue
                 # A push that is not recorded yet already has its pack here.
-                if path.stem not in kept and path.stat().st_mtime < started - PUSH_SECONDS:
+                written_at = path.stat().st_mtime
+                if written_at < started - PUSH_SECONDS:
                     path.unlink(missing_ok=True)
+                else:
+                    young.append(written_at)
             run(repo.folder, "prune-packed", "-q", timeout=SECONDS)
             write_bitmap(repo)
+            state = self._state(repo.folder)
+            if state is not None:
+                tidy_at = math.ceil(max(young) + PUSH_SECONDS) + 1 if young else 0
+                state = msgspec.structs.replace(state, compaction=changed.compaction, tidy_at=tidy_at)
+                self._save(repo.folder, state)
 
     def evict(self, most_bytes: int) -> int:
         """Delete the least recently used copies until the total size is below the limit; return how many.
@@ -261,7 +293,9 @@ class LocalCopies:
 
     def mark(self, repository_id: int, version: int) -> None:
         """Record the version of a copy, whose lock is held."""
-        self._save(self.folders.path(repository_id), CopyState(version, self._boot))
+        folder = self.folders.path(repository_id)
+        state = self._state(folder) or CopyState(version, self._boot)
+        self._save(folder, msgspec.structs.replace(state, version=version))
 
     def discard(self, repository_id: int) -> None:
         """Delete a copy; the next reader rebuilds it."""
@@ -456,4 +490,7 @@ def add_packs(repo: Repo, packs: Sequence[bytes]) -> list[str]:
         variables = {"GIT_OBJECT_DIRECTORY": aside}
         names = [f"pack-{name}.pack" for name in index_packs(repo.folder, packs, variables)]
         merged = merge_pack_files(repo.folder, folder, names, "--window=0", variables=variables)
+    # `tidy` need not keep it as long as packs of unknown origin: all of its objects are recorded.
+    for path in folder.glob(f"{merged.stem}.*"):
+        os.utime(path, (0, 0))
     return [merged.stem.removeprefix("pack-")]

@@ -43,6 +43,7 @@ __all__ = [
     "add_packs",
     "append",
     "changed_refs",
+    "compactions",
     "conflicting_ref",
     "count_log_entries",
     "current_version",
@@ -178,6 +179,7 @@ class RefState(msgspec.Struct, frozen=True):
     """The changed refs of a repository by name, with their targets; None for a deleted one."""
 
     version: int
+    compaction: int
     default_branch: str
     refs: dict[str, str | None]
 
@@ -388,13 +390,15 @@ def known_targets(connection: Connection, repository_id: int, targets: Sequence[
 def changed_refs(connection: Connection, repository_id: int, after: int) -> RefState | None:
     """Return the current state of the refs that changed after a version; None if there is no such repository."""
     row = connection.execute(
-        select(repositories.c.version, repositories.c.default_branch).where(repositories.c.id == repository_id)
+        select(repositories.c.version, repositories.c.compaction, repositories.c.default_branch).where(
+            repositories.c.id == repository_id
+        )
     ).one_or_none()
     if row is None:
         return None
     if after <= 0:
         targets: dict[str, str | None] = {**read_refs(connection, repository_id)}
-        return RefState(row.version, row.default_branch, targets)
+        return RefState(row.version, row.compaction, row.default_branch, targets)
     changed = (
         select(ref_log.c.ref)
         .where(ref_log.c.repository_id == repository_id, ref_log.c.version > after)
@@ -405,7 +409,20 @@ def changed_refs(connection: Connection, repository_id: int, after: int) -> RefS
         changed.outerjoin(refs, and_(refs.c.repository_id == literal(repository_id), refs.c.name == changed.c.ref))
     )
     targets = {ref_name(name): target for name, target in connection.execute(statement)}
-    return RefState(row.version, row.default_branch, targets)
+    return RefState(row.version, row.compaction, row.default_branch, targets)
+
+
+def compactions(database: Database, repository_ids: Sequence[int]) -> dict[int, int]:
+    """Return how often the packs of repositories were replaced, for those whose packs were."""
+    counts: dict[int, int] = {}
+    with database.read() as connection:
+        for start in range(0, len(repository_ids), NAMES_AT_ONCE):
+            some = repositories.c.id.in_(repository_ids[start : start + NAMES_AT_ONCE])
+            statement = select(repositories.c.id, repositories.c.compaction).where(
+                some, repositories.c.compaction > 0
+            )
+            counts.update((row.id, row.compaction) for row in connection.execute(statement))
+    return counts
 
 
 def live_packs(connection: Connection, repository_id: int, after: int) -> list[PackRow]:
