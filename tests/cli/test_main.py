@@ -164,6 +164,21 @@ def test_output_that_cannot_be_written_is_named(arguments: list[str], unbuffered
     assert completed.stderr == b"error: standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the shell of Windows cannot close standard output")
+@pytest.mark.parametrize("closed", [">&-", ">&- <&-"])
+def test_a_closed_standard_output_is_an_error(tmp_path: Path, closed: str) -> None:
+    """The error says so if a command prints something, and a file that it writes does not get the descriptor."""
+    target = tmp_path / "sample.jsonl"
+    program = f"{sys.executable} -m holdfast"
+    printed = subprocess.run(f"{program} version {closed}", shell=True, capture_output=True, check=False)
+    assert printed.returncode == ExitCode.NO
+    assert printed.stderr == b"error: standard output cannot be written: Bad file descriptor\n"
+    command = f"{program} backup sample --messages 5 {target} {closed}"
+    written = subprocess.run(command, shell=True, capture_output=True, check=False)
+    assert b"mistake in Holdfast" not in written.stderr
+    assert [json.loads(line) for line in target.read_text().splitlines()]
+
+
 def test_what_was_printed_before_an_error_is_kept(tmp_path: Path) -> None:
     """Also if standard output is a file or a pipe, which is written to when the buffer is full or at the end."""
     program = tmp_path / "program.py"

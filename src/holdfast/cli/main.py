@@ -63,6 +63,7 @@ EXITS: Final = "\n\n".join(f"{int(status)}: {status.meaning}" for status in Exit
 # The environment variable with which a shell requests completions; see `completion`.
 COMPLETING: Final = "_HOLDFAST_COMPLETE"
 STDOUT: Final = "standard output"
+STDOUT_DESCRIPTOR: Final = 1
 # Commands for which logging is configured here; groups configure it for their own commands.
 LOGGING: Final = frozenset({"serve", "settings"})
 
@@ -189,8 +190,10 @@ class StandardOutput(io.FileIO):
             raise OSError(error.errno, f"cannot be written: {error.strerror}", STDOUT) from error
 
 
-def open_output(stream: TextIO) -> TextIO:
+def open_output(stream: TextIO | None) -> TextIO:
     """Open standard output again, so that its errors can be told from those of files."""
+    if stream is None:
+        return open_closed_output()
     if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__:
         return stream
     stream.flush()
@@ -201,6 +204,19 @@ def open_output(stream: TextIO) -> TextIO:
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
+
+
+def open_closed_output() -> TextIO:
+    """Open a stream in place of standard output, which is closed; writing to it is an error.
+
+    The descriptor is taken, so that no file that is opened later gets it and is written to by a child process.
+    """
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+    if descriptor != STDOUT_DESCRIPTOR:
+        os.dup2(descriptor, STDOUT_DESCRIPTOR)
+        os.close(descriptor)
+    output = StandardOutput(STDOUT_DESCRIPTOR, "wb", closefd=False)
+    return io.TextIOWrapper(io.BufferedWriter(output), encoding="utf-8")
 
 
 def message_of(error: HoldfastError) -> str:
