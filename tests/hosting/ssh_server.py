@@ -79,10 +79,10 @@ class SshClient:
         return git
 
 
-def add_user_key(app: App, user: Account) -> asyncssh.SSHKey:
+def add_user_key(app: App, user: Account, title: str = "laptop") -> asyncssh.SSHKey:
     """Give a user a new key."""
     key = new_key()
-    ssh_keys.add(app, Actor(user), user, NewSshKey("laptop", public_text(key)))
+    ssh_keys.add(app, Actor(user), user, NewSshKey(title, public_text(key)))
     return key
 
 

@@ -4,9 +4,10 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import asyncssh
 import msgspec
@@ -16,8 +17,9 @@ from structlog.testing import capture_logs
 from holdfast.client_address import TrustedProxies
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
-from holdfast.hosting.git import corruption
-from holdfast.hosting.git_server import receive_pack, ssh
+from holdfast.hosting.git import corruption, process
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git_server import receive_pack, ssh, upload_pack
 from holdfast.hosting.git_server.ssh import parse_command
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services import ssh_keys as key_service
@@ -82,19 +84,153 @@ def test_a_repository_is_cloned_pushed_and_fetched(service: SshService, ada: Acc
     assert boats.id in service.app.pushed
 
 
+@pytest.mark.parametrize("version", [0, 2])
+def test_shallow_and_partial_clones_fetch_what_they_lack(
+    service: SshService, ada: Account, boats: Repository, version: int
+) -> None:
+    """In the conversation of protocol 0, and in the separate requests of protocol 2."""
+    client = service.client(add_user_key(service.app, ada))
+    work = client.clone("ada/boats")
+    for number in range(5):
+        work.commit(f"f{number}", "x" * number)
+    work("push", "-q", "origin", "HEAD:main")
+    address = f"{client.address}/ada/boats.git"
+    shallow, blobless = client.git("shallow"), client.git("blobless")
+    shallow("-c", f"protocol.version={version}", "clone", "-q", "--depth=1", address, ".")
+    assert shallow("rev-list", "--count", "HEAD") == "1"
+    shallow("-c", f"protocol.version={version}", "fetch", "-q", "--unshallow")
+    assert shallow("rev-list", "--count", "HEAD") == "6"
+    blobless(
+        "-c", f"protocol.version={version}", "clone", "-q", "--filter=blob:none", "--no-checkout", address, "."
+    )
+    assert blobless("show", "HEAD:f4") == "xxxx"
+    assert boats.id in service.app.pushed
+
+
+def test_a_second_clone_runs_no_git(
+    service: SshService, ada: Account, boats: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is answered from the cache of clones, as over HTTP; a fetch after a push is not."""
+    runs: list[str] = []
+
+    def stream(folder: Path, *arguments: str, **options: Any) -> AsyncGenerator[bytes, None]:
+        runs.append(arguments[0])
+        return process.stream(folder, *arguments, **options)
+
+    monkeypatch.setattr(upload_pack, "stream", stream)
+    client = service.client(add_user_key(service.app, ada))
+    first = client.clone("ada/boats")
+    assert len(runs) == 3
+    second = client.clone("ada/boats", "second")
+    assert len(runs) == 3
+    second("fsck", "--strict")
+    commit = first.commit("b", "b")
+    first("push", "-q", "origin", "HEAD:main")
+    second("pull", "-q")
+    assert second("rev-parse", "HEAD") == commit
+    assert len(runs) > 3
+    assert boats.id in service.app.pushed
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"", 0),
+        (b"0000", 0),
+        (b"0014command=ls-refs\n0000", 0),
+        (b"0014command=ls-", 0),
+        (b"zzzz", 1),
+        (b"-001", 1),
+        (b"0003", 1),
+        (b"0013command=nothing0000", 1),
+    ],
+)
+def test_each_request_of_protocol_2_is_answered_or_refused(
+    service: SshService, ada: Account, boats: Repository, sent: bytes, status: int
+) -> None:
+    """Also if packets arrive byte by byte, are truncated, or have no length; the session ends with the input."""
+    del boats
+    key = add_user_key(service.app, ada)
+
+    async def attempt() -> tuple[int | None, bytes]:
+        async with connected(service, key) as connection:
+            session = await connection.create_process(
+                "git-upload-pack ada/boats.git", encoding=None, env={"GIT_PROTOCOL": "version=2"}
+            )
+            for number in range(len(sent)):
+                session.stdin.write(sent[number : number + 1])
+                await asyncio.sleep(0.002)
+            session.stdin.write_eof()
+            ended = await asyncio.wait_for(session.wait(), 20)
+            assert isinstance(ended.stdout, bytes)
+            return ended.exit_status, ended.stdout
+
+    code, output = asyncio.run(attempt())
+    assert code == status
+    assert output.startswith(b"000eversion 2\n")
+    assert (b"refs/heads/main\n" in output) is (b"ls-refs" in sent)
+
+
+def test_a_session_without_requests_times_out(
+    service: SshService, ada: Account, boats: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that holds its session open without a request is disconnected."""
+    del boats
+    monkeypatch.setattr(ssh, "IDLE_TIMEOUT", 0.5)
+    key = add_user_key(service.app, ada)
+
+    async def attempt() -> int | None:
+        async with connected(service, key) as connection:
+            session = await connection.create_process(
+                "git-upload-pack ada/boats.git", encoding=None, env={"GIT_PROTOCOL": "version=2"}
+            )
+            return (await asyncio.wait_for(session.wait(), 20)).exit_status
+
+    assert asyncio.run(attempt()) == 1
+
+
+def test_a_client_that_does_not_read_a_cached_clone_times_out(
+    service: SshService, ada: Account, boats: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its session ends like that of a client that does not read what git sends."""
+    client = service.client(add_user_key(service.app, ada))
+    work = client.clone("ada/boats")
+    work.commit("large", os.urandom(8_000_000).hex())
+    work("push", "-q", "origin", "HEAD:main")
+    client.clone("ada/boats", "copy")
+    monkeypatch.setattr(ssh, "IDLE_TIMEOUT", 1.0)
+    key = add_user_key(service.app, ada, "desk")
+    head = refs_of(service.app, boats)["refs/heads/main"]
+    request = b"0012command=fetch\n0001000dofs-delta0032want %s\n0009done\n0000" % head.encode()
+
+    async def attempt() -> None:
+        async with connected(service, key) as connection:
+            session = await connection.create_process(
+                "git-upload-pack ada/boats.git", encoding=None, env={"GIT_PROTOCOL": "version=2"}
+            )
+            assert await session.stdout.readexactly(14) == b"000eversion 2\n"
+            session.stdin.write(request)
+            await asyncio.to_thread(wait_for, lambda: not service.server.sessions, 20)
+            assert len(await session.stdout.read()) > 100_000
+
+    for _ in range(2):
+        asyncio.run(attempt())
+
+
 def test_a_damaged_copy_is_rebuilt_after_a_clone_has_failed(
     service: SshService, ada: Account, boats: Repository
 ) -> None:
     """As over HTTP: the first clone fails, and the second one has everything."""
     client = service.client(add_user_key(service.app, ada))
-    work = client.clone("ada/boats")
-    blob = work("rev-parse", "HEAD:" + work("ls-tree", "--name-only", "HEAD"))
     folder = service.app.copies.path(boats)
+    blob = run(folder, "ls-tree", "--object-only", "main").decode().strip()
     (folder / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(AssertionError):
         client.clone("ada/boats", "first")
     wait_for(lambda: str(folder) in corruption.reported)
-    assert client.clone("ada/boats", "second")("rev-parse", "HEAD") == work("rev-parse", "HEAD")
+    assert (
+        client.clone("ada/boats", "second")("rev-parse", "HEAD") == refs_of(service.app, boats)["refs/heads/main"]
+    )
 
 
 def test_a_push_that_only_deletes_ends(service: SshService, ada: Account, boats: Repository) -> None:

@@ -32,6 +32,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitFailed, GitTimedOut
 from holdfast.hosting.failures import error_response
 from holdfast.hosting.git_server import lfs_tokens, receive_pack, upload_pack
+from holdfast.hosting.git_server.fetch_cache import FetchCache
 from holdfast.hosting.git_server.key_session import KeySession, current_key, key_user, open_key_session
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services.pushes import RepositoryPush
@@ -433,12 +434,14 @@ class SshSession:
         if command.service == "git-receive-pack":
             answer = self._receive(session, folder, body, protocol)
         else:
-            answer = upload_pack.converse(folder, body, protocol=protocol, idle_timeout=IDLE_TIMEOUT)
+            cache = FetchCache(self._app, session.repository)
+            answer = upload_pack.converse(folder, body, protocol=protocol, idle_timeout=IDLE_TIMEOUT, cache=cache)
         stdout = self._process.stdout
         async with aclosing(answer):
             async for chunk in answer:
                 stdout.write(chunk)
-                await stdout.drain()
+                # git is not waited for while the response comes from the cache.
+                await asyncio.wait_for(stdout.drain(), IDLE_TIMEOUT)
         return 200
 
     def _open(self, command: SshCommand) -> KeySession:

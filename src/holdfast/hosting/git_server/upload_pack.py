@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from anyio import to_thread
 
-from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.errors import BodyDamaged, GitFailed, GitTimedOut
 from holdfast.hosting.git.archives import ArchiveLimits, requested_trees
 from holdfast.hosting.git.process import CHUNK, IDLE_TIMEOUT, GitProcess, Watchdog, start, stream
 from holdfast.hosting.git_server.fetch_cache import LARGEST_REQUEST, FetchCache
@@ -29,6 +29,10 @@ Service = Literal["git-upload-pack", "git-receive-pack"]
 # The limit of a fetch request, which lists object ids: a few megabytes even for a hundred thousand branches.
 MOST_ASKED: Final = 32 * 1024 * 1024
 VERSION: Final = re.compile(r"version=([0-2])")
+VERSION_2: Final = "version=2"
+# The header of a packet (pkt-line) is its length in hexadecimal.
+HEADER_BYTES: Final = 4
+FLUSH: Final = b"0000"
 
 
 def protocol_variables(header: str | None) -> dict[str, str]:
@@ -57,7 +61,7 @@ async def advertisement(
     """Yield the ref advertisement of git."""
     # Version 2 has its own header, and exists only for reading.
     line = f"# service={service}\n"
-    silent = service == "git-upload-pack" and variables.get("GIT_PROTOCOL") == "version=2"
+    silent = service == "git-upload-pack" and variables.get("GIT_PROTOCOL") == VERSION_2
     greeting = b"" if silent else f"{len(line) + 4:04x}{line}0000".encode()
     arguments = (service.removeprefix("git-"), "--stateless-rpc", "--advertise-refs", str(folder))
     async with aclosing(stream(folder, *arguments, idle_timeout=idle_timeout, variables=variables)) as chunks:
@@ -80,16 +84,98 @@ def upload_pack(
     return answer(folder, arguments, body, variables=variables, idle_timeout=idle_timeout, cache=cache)
 
 
-async def converse(
-    folder: Path, body: AsyncIterator[bytes], *, protocol: str | None = None, idle_timeout: float = IDLE_TIMEOUT
+def converse(
+    folder: Path,
+    body: AsyncIterator[bytes],
+    *,
+    protocol: str | None = None,
+    idle_timeout: float = IDLE_TIMEOUT,
+    cache: FetchCache | None = None,
 ) -> AsyncGenerator[bytes, None]:
-    """Yield git's output in a bidirectional clone or fetch, as over SSH, until git exits.
+    """Yield the output of a bidirectional clone or fetch, as over SSH; the total size of the input is limited."""
+    requests = limit_body(body, most=MOST_ASKED)
+    if protocol_variables(protocol).get("GIT_PROTOCOL") == VERSION_2:
+        return respond_to_all(folder, requests, idle_timeout=idle_timeout, cache=cache)
+    return converse_with_git(folder, requests, protocol=protocol, idle_timeout=idle_timeout)
 
-    The total size of the client's input is limited.
+
+async def respond_to_all(
+    folder: Path, body: AsyncIterator[bytes], *, idle_timeout: float, cache: FetchCache | None
+) -> AsyncGenerator[bytes, None]:
+    """Yield the capabilities of protocol version 2, then the response to each request of a session.
+
+    A request of this version contains everything its response depends on, so it gets the same response as over
+    HTTP, which may be cached.
     """
+    capabilities = advertise(folder, "git-upload-pack", protocol=VERSION_2, idle_timeout=idle_timeout, cache=cache)
+    async with aclosing(capabilities) as chunks:
+        async for chunk in chunks:
+            yield chunk
+    async with aclosing(split_requests(body)) as requests:
+        while True:
+            try:
+                request = await asyncio.wait_for(anext(requests, None), idle_timeout)
+            except TimeoutError:
+                raise GitTimedOut("upload-pack", f"got no request for {idle_timeout:g} seconds") from None
+            if request is None:
+                return
+            response = respond(
+                folder,
+                ("upload-pack", "--stateless-rpc", str(folder)),
+                one_chunk(request),
+                variables=protocol_variables(VERSION_2),
+                idle_timeout=idle_timeout,
+                cache=cache,
+            )
+            # An error ends the session: the client waits for the rest of a response that git did not complete.
+            async with aclosing(response) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+
+async def split_requests(body: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    """Yield the requests of protocol version 2, each up to its flush packet; one without a request ends them."""
+    received = bytearray()
+    position = 0
+    async for chunk in body:
+        received += chunk
+        while len(received) >= position + HEADER_BYTES:
+            size = packet_size(received[position : position + HEADER_BYTES])
+            if len(received) < position + size:
+                break
+            is_flush = received[position : position + HEADER_BYTES] == FLUSH
+            position += size
+            if is_flush:
+                if position == HEADER_BYTES:
+                    return
+                yield bytes(received[:position])
+                del received[:position]
+                position = 0
+
+
+def packet_size(header: bytes | bytearray) -> int:
+    """Return the size of a packet with its header, which special packets consist of."""
+    try:
+        size = int(header, 16)
+    except ValueError:
+        raise BodyDamaged("the request has a packet without a length") from None
+    if size < 0 or size == HEADER_BYTES - 1:
+        raise BodyDamaged("the request has a packet of an impossible length")
+    return max(size, HEADER_BYTES)
+
+
+async def one_chunk(content: bytes) -> AsyncIterator[bytes]:
+    """Yield a body that is in memory."""
+    yield content
+
+
+async def converse_with_git(
+    folder: Path, body: AsyncIterator[bytes], *, protocol: str | None, idle_timeout: float
+) -> AsyncGenerator[bytes, None]:
+    """Pass the client's input to git and yield its output, until git exits."""
     process = await start(folder, "upload-pack", str(folder), feed=True, variables=protocol_variables(protocol))
     watchdog = Watchdog(idle_timeout, process.end)
-    feeding = asyncio.create_task(feed(process, limit_body(body, most=MOST_ASKED), watchdog))
+    feeding = asyncio.create_task(feed(process, body, watchdog))
     try:
         while chunk := await process.stdout.read(CHUNK):
             watchdog.touch()
@@ -130,10 +216,8 @@ async def upload_archive(
     request = b"".join([chunk async for chunk in limit_body(body, most=LARGEST_REQUEST)])
     await to_thread.run_sync(lambda: limits.check(folder, requested_trees(folder, request)))
 
-    async def checked() -> AsyncIterator[bytes]:
-        yield request
-
-    output = answer(folder, ("upload-archive", str(folder)), checked(), variables={}, idle_timeout=idle_timeout)
+    arguments = ("upload-archive", str(folder))
+    output = answer(folder, arguments, one_chunk(request), variables={}, idle_timeout=idle_timeout)
     async with aclosing(output) as chunks:
         async for chunk in chunks:
             yield chunk
@@ -148,7 +232,32 @@ async def answer(
     idle_timeout: float,
     cache: FetchCache | None = None,
 ) -> AsyncGenerator[bytes, None]:
-    """Pass a request to git and yield its output."""
+    """Yield the response to a request, up to an error of git after its first output: git itself has reported it.
+
+    Terminating the response would hide what git reports in its protocol.
+    """
+    answered = False
+    response = respond(folder, arguments, body, variables=variables, idle_timeout=idle_timeout, cache=cache)
+    async with aclosing(response) as chunks:
+        try:
+            async for chunk in chunks:
+                answered = True
+                yield chunk
+        except GitFailed as error:
+            if not answered or isinstance(error, GitTimedOut):
+                raise
+
+
+async def respond(
+    folder: Path,
+    arguments: tuple[str, ...],
+    body: AsyncIterator[bytes],
+    *,
+    variables: dict[str, str],
+    idle_timeout: float,
+    cache: FetchCache | None = None,
+) -> AsyncGenerator[bytes, None]:
+    """Pass a request to git and yield its output, or yield the cached response."""
     with await spool(body, most=MOST_ASKED) as request:
         run_git = partial(stream, folder, *arguments, idle_timeout=idle_timeout, variables=variables)
         beginning = request.read(LARGEST_REQUEST + 1)
@@ -157,16 +266,9 @@ async def answer(
             output = run_git(stdin=request.fileno())
         else:
             output = cache.response(beginning, variables, partial(pass_request, run_git, beginning))
-        answered = False
         async with aclosing(output) as chunks:
-            try:
-                async for chunk in chunks:
-                    answered = True
-                    yield chunk
-            except GitFailed as error:
-                # After its first output git reports errors itself; terminating the response would hide them.
-                if not answered or isinstance(error, GitTimedOut):
-                    raise
+            async for chunk in chunks:
+                yield chunk
 
 
 async def pass_request(
