@@ -150,6 +150,25 @@ def test_frames_that_are_not_messages_are_named(core: Core) -> None:
     assert (len(rows), [entry[0] for entry in others], frames) == (2, [0, 1], 4)
 
 
+def test_items_for_protobuf_are_recognised_among_others(core: Core) -> None:
+    """One item with a repeated oneof in a list is enough, wherever it is."""
+    plain = chat_items()[0].SerializeToString()
+    parts = (
+        chat_items()[0].chatItem,
+        ChatItem(outgoing=ChatItem.OutgoingMessageDetails()),
+        ChatItem(incoming=ChatItem.IncomingMessageDetails(dateReceived=5)),
+    )
+    twice = b"".join(part.SerializeToString() for part in parts)
+    # Field 4 of a frame, length-delimited.
+    frame = b"\x22" + record(twice)
+    data = record(plain) + record(frame) + record(plain)
+    items, *_rest = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
+    assert [bool(item[2] & core.item_rows.ODD) for item in items] == [False, True, False]
+    assert core.item_rows.any_odd(items)
+    assert not core.item_rows.any_odd(items[:1] + items[2:])
+    assert not core.item_rows.any_odd([])
+
+
 def test_damage_is_found(core: Core) -> None:
     """A record truncated anywhere is read without a crash, and a wrong length is a fault with its offset."""
     raw = chat_items()[3].SerializeToString()

@@ -8,7 +8,6 @@ which identifiers belong to one person.
 
 import hashlib
 import hmac
-import uuid
 from typing import Final
 
 from holdfast.backup.schema.backup_pb2 import AvatarColor, Contact, Recipient
@@ -22,6 +21,7 @@ UNKNOWN: Final[Identity] = ("unknown", "")
 # As many as SQLite stores in six bytes. Among ten thousand people, a collision occurs in one of three million
 # archives.
 ID_BITS: Final = 47
+UUID_BYTES: Final = 16
 GROUP_LABEL: Final = b"Signal_ZKGroup_20200424_GroupMasterKey_GroupSecretParams_DeriveFromMasterKey"
 
 
@@ -36,13 +36,16 @@ def uuid_text(raw: bytes) -> str | None:
     """Format a UUID, or bytes of another length in hexadecimal; None for no bytes."""
     if not raw:
         return None
-    return str(uuid.UUID(bytes=raw)) if len(raw) == 16 else raw.hex()
+    digits = raw.hex()
+    if len(raw) != UUID_BYTES:
+        return digits
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def service_id(raw: bytes) -> str:
     """Format a service id: an ACI as a UUID, a PNI with the prefix `PNI:`."""
     if len(raw) == 17 and raw[0] == 1:
-        return f"PNI:{uuid.UUID(bytes=raw[1:])}"
+        return f"PNI:{uuid_text(raw[1:])}"
     return uuid_text(raw) or ""
 
 

@@ -22,7 +22,7 @@ from holdfast.backup.archives.accounts import find_account, refresh_account
 from holdfast.backup.archives.extras import Extras
 from holdfast.backup.archives.identity_changes import apply_alias_moves
 from holdfast.backup.archives.identity_merge import merge_accounts
-from holdfast.backup.archives.item_rows import ODD, Item, read_items
+from holdfast.backup.archives.item_rows import ODD, Item, any_odd, read_items
 from holdfast.backup.archives.media_cipher import EncryptedSpool
 from holdfast.backup.archives.messages import Entry, Messages
 from holdfast.backup.archives.recipients import RecipientMap
@@ -305,7 +305,7 @@ class Importer:
         items, others, frames, fault, at, latest, place = self.read(data)
         if fault:
             raise block.damaged(fault, frames, at)
-        if not others and not any(item[FLAGS] & ODD for item in items):
+        if not others and not any_odd(items):
             self.latest, self.place = latest, place
             self.messages.add(items, data, block.index)
             return

@@ -26,6 +26,7 @@ __all__ = [
     "UNORDERED",
     "Item",
     "Row",
+    "any_odd",
     "fingerprint_of",
     "message_id",
     "pack_receipts",
@@ -686,6 +687,17 @@ def message_id(  # noqa: PLR0917  # what identifies a message, in this order eve
     """
     number: int = place_of(chat, author, first_sent, slot, rank, attempt)
     return number
+
+
+def any_odd(items: list[Item]) -> bool:
+    """Return whether one of the items can be read by protobuf only."""
+    item: Item
+    flags: cython.uint
+    for item in items:
+        flags = item[2]
+        if flags & IS_ODD:
+            return True
+    return False
 
 
 def pack_receipts(statuses: list[Row], sent: cython.ulonglong) -> bytearray:
