@@ -42,6 +42,7 @@ CORE = [
     "holdfast.backup.archives.item_rows",
     "holdfast.backup.archives.part_rows",
     "holdfast.backup.archives.plain_rows",
+    "holdfast.backup.archives.signs",
     "holdfast.backup.datasets.message_columns",
     *generator.compiled_modules(SOURCE),
 ]

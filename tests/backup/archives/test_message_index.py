@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.archives.message_index import HASH_SIZE, index_all, index_messages, unindex_messages
+from holdfast.backup.archives.item_rows import HAS_LINK as LINK
+from holdfast.backup.archives.item_rows import HAS_MEDIA as MEDIA
+from holdfast.backup.archives.message_index import (
+    HASH_SIZE,
+    QUICK_FACETS,
+    index_all,
+    index_messages,
+    unindex_messages,
+)
 
 THUMB = "signs : x1f44dy *"
 
@@ -45,6 +53,18 @@ def test_what_is_taken_out_leaves_nothing(plain: sqlite3.Connection) -> None:
     index_messages(plain, "SELECT id FROM temp.again")
     assert first in hits(plain, THUMB)
     assert plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall() == before
+
+
+def test_facets_are_those_of_the_view(plain: sqlite3.Connection) -> None:
+    """Messages of each direction and kind, with and without media, are indexed with the facets of `searchable`."""
+    (number,) = plain.execute("SELECT min(id) FROM stored_message").fetchone()
+    looks = {look & ~(MEDIA | LINK) for (look,) in plain.execute("SELECT DISTINCT look FROM stored_message")}
+    for look in {look | more for look in looks for more in (0, MEDIA, LINK, MEDIA | LINK)}:
+        plain.execute("UPDATE stored_message SET look = ? WHERE id = ?", (look, number))
+        (expected,) = plain.execute("SELECT facets FROM searchable WHERE id = ?", (number,)).fetchone()
+        assert plain.execute(f"SELECT {QUICK_FACETS} FROM stored_message WHERE id = ?", (number,)).fetchone() == (
+            expected,
+        )
 
 
 def test_indexing_again_changes_nothing(plain: sqlite3.Connection) -> None:

@@ -47,6 +47,7 @@ class Core:
     item_rows: ModuleType
     part_rows: ModuleType
     plain_rows: ModuleType
+    signs: ModuleType
     message_columns: ModuleType
 
     def new_checker(self) -> Checker:
@@ -73,6 +74,7 @@ def make_core(name: str, modules: dict[str, ModuleType]) -> Core:
         "item_rows",
         "part_rows",
         "plain_rows",
+        "signs",
         "message_columns",
     )
     return Core(name, **{module: short[module] for module in names})

@@ -7,7 +7,9 @@ when it is removed from the index: stored, they would take a tenth of the size o
 import sqlite3
 from typing import Final
 
-from holdfast.backup.archives.signs import sign_words
+from holdfast.backup.archives import item_rows
+from holdfast.backup.archives.schema_views import FACETS, INCOMING, ORDINARY, OUTGOING
+from holdfast.backup.archives.signs import index_tokens
 
 __all__ = ["HASH_SIZE", "index_all", "index_messages", "unindex_messages"]
 
@@ -19,12 +21,13 @@ SIGNS: Final = (
     "CASE WHEN extra IS NOT NULL OR length(text) <> length(CAST(text AS BLOB)) THEN spelled_signs(text, extra) END"
 )
 COLUMNS: Final = "text, extra, signs, facets"
-ROWS: Final = f"id, text, extra, {SIGNS}, facets FROM searchable"
-
-
-def spelled_signs(text: str | None, extra: str | None) -> str | None:
-    """Return the `signs` tokens of a message."""
-    return sign_words(f"{text or ''}\n{extra or ''}") or None
+# What `FACETS` is for most messages, in half the time: the direction and the kind in one comparison.
+FACET_BITS: Final = 15 | 31 << 4 | item_rows.HAS_MEDIA | item_rows.HAS_LINK
+QUICK_FACETS: Final = f"""CASE look & {FACET_BITS}
+  WHEN {INCOMING | ORDINARY << 4} THEN 'c' || chat_id || ' p' || author_id
+  WHEN {OUTGOING | ORDINARY << 4} THEN 'c' || chat_id || ' p' || author_id || ' dout'
+  ELSE {FACETS} END"""
+ROWS: Final = f"id, text, extra, {SIGNS}, {QUICK_FACETS} FROM stored_message"
 
 
 def index_all(connection: sqlite3.Connection) -> None:
@@ -60,4 +63,4 @@ def unindex_messages(connection: sqlite3.Connection, ids: str, values: tuple[int
 
 def register_functions(connection: sqlite3.Connection) -> None:
     """Register the SQL function `spelled_signs`."""
-    connection.create_function("spelled_signs", 2, spelled_signs, deterministic=True)
+    connection.create_function("spelled_signs", 2, index_tokens, deterministic=True)

@@ -4,7 +4,7 @@ from typing import Final
 
 from holdfast.backup.archives import item_rows
 
-__all__ = ["INDEXES", "LATER_INDEXES", "SEARCH", "VIEWS"]
+__all__ = ["FACETS", "INCOMING", "INDEXES", "LATER_INDEXES", "ORDINARY", "OUTGOING", "SEARCH", "VIEWS"]
 
 
 def case_expression(value: str, names: tuple[str, ...]) -> str:
@@ -23,6 +23,14 @@ OUTGOING: Final = item_rows.DIRECTIONS.index("outgoing")
 NEITHER: Final = item_rows.DIRECTIONS.index("none")
 ORDINARY: Final = item_rows.KINDS.index("message")
 KIND: Final = case_expression("look >> 4 & 31", item_rows.KINDS)
+# The terms of the index that filters search for.
+FACETS: Final = f"""
+'c' || chat_id || ' p' || author_id
+  || CASE look & 15 WHEN {OUTGOING} THEN ' dout' WHEN {NEITHER} THEN ' dnone' ELSE '' END
+  || CASE look >> 4 & 31 WHEN {ORDINARY} THEN '' ELSE ' kother k' || {KIND} END
+  || CASE WHEN look & {item_rows.HAS_MEDIA} THEN ' hasmedia' ELSE '' END
+  || CASE WHEN look & {item_rows.HAS_LINK} THEN ' haslink' ELSE '' END
+""".strip()
 
 # `signs` is NULL here; it is computed when a message is indexed, see `message_index`.
 VIEWS: Final = f"""
@@ -44,11 +52,7 @@ FROM stored_message;
 
 CREATE VIEW searchable AS
 SELECT id, text, extra, NULL AS signs,
-  'c' || chat_id || ' p' || author_id
-  || CASE look & 15 WHEN {OUTGOING} THEN ' dout' WHEN {NEITHER} THEN ' dnone' ELSE '' END
-  || CASE look >> 4 & 31 WHEN {ORDINARY} THEN '' ELSE ' kother k' || {KIND} END
-  || CASE WHEN look & {item_rows.HAS_MEDIA} THEN ' hasmedia' ELSE '' END
-  || CASE WHEN look & {item_rows.HAS_LINK} THEN ' haslink' ELSE '' END AS facets
+  {FACETS} AS facets
 FROM stored_message;
 
 CREATE VIEW messages AS

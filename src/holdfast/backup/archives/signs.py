@@ -6,11 +6,14 @@ invisible parts of emoji are dropped, so that all variants of an emoji match.
 """
 
 import re
+from array import array
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-__all__ = ["EMOJI", "LOOKS", "SCRIPTS", "sign_query", "sign_words", "split_signs"]
+import cython
+
+__all__ = ["EMOJI", "LOOKS", "SCRIPTS", "index_tokens", "sign_query", "sign_words", "split_signs"]
 
 # Han, kana, hangul, and the scripts of South-East Asia.
 SCRIPTS: Final = (
@@ -27,19 +30,70 @@ RUN: Final = re.compile(f"[{SCRIPTS}{EMOJI}][{SCRIPTS}{EMOJI}{LOOKS}]*")
 UNSEEN: Final = re.compile(f"[{LOOKS}]")
 
 
+def bounds(ranges: str) -> list[int]:
+    """Return the first and the last code point of each range of a character class, one after the other."""
+    pairs = re.findall("([^-])(?:-([^-]))?", ranges)
+    return [ord(end) for first, last in pairs for end in (first, last or first)]
+
+
+_signs, _looks = bounds(SCRIPTS + EMOJI), bounds(LOOKS)
+# First the ranges of characters that begin a run, then those of characters that only continue one.
+BOUNDS = cython.declare(cython.const[cython.uint][::1], array("I", _signs + _looks))
+SIGN_BOUNDS = cython.declare(cython.Py_ssize_t, len(_signs))
+ALL_BOUNDS = cython.declare(cython.Py_ssize_t, len(_signs + _looks))
+LOWEST = cython.declare(cython.uint, min(_signs + _looks))
+
+
+def is_within(code: cython.uint, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a code point is in one of the ranges between two indexes."""
+    index: cython.Py_ssize_t
+    for index in range(begin, end, 2):  # noqa: SIM110  # a loop in C
+        if BOUNDS[index] <= code <= BOUNDS[index + 1]:
+            return True
+    return False
+
+
+def index_tokens(text: str | None, extra: str | None) -> str | None:
+    """Return the tokens of the text of a message and of what else is searchable; None if there are none."""
+    words: str = "" if text is None else sign_words(text)
+    more: str = "" if extra is None else sign_words(extra)
+    return f"{words} {more}" if words and more else words or more or None
+
+
 def sign_words(text: str) -> str:
-    """Return the tokens of a text, separated by spaces; empty if it has none."""
-    if text.isascii():
-        return ""
-    return " ".join(filter(None, map(run_words, RUN.findall(text))))
+    """Return the tokens of a text, separated by spaces; empty if it has none.
+
+    The runs are those that `RUN` matches. Most texts have none, and most characters are ordinary ones.
+    """
+    index: cython.Py_ssize_t
+    start: cython.Py_ssize_t = -1
+    code: cython.uint
+    words: list[str] = []
+    for index in range(len(text)):
+        code = ord(text[index])
+        if code < LOWEST:
+            if start >= 0:
+                words.append(run_words(text[start:index]))
+                start = -1
+        elif is_within(code, 0, SIGN_BOUNDS):
+            if start < 0:
+                start = index
+        elif start >= 0 and not is_within(code, SIGN_BOUNDS, ALL_BOUNDS):
+            words.append(run_words(text[start:index]))
+            start = -1
+    if start >= 0:
+        words.append(run_words(text[start:]))
+    return " ".join(filter(None, words))
 
 
 @lru_cache(maxsize=4096)
 def run_words(run: str) -> str:
     """Return the tokens of one run; cached, as few emoji make up most runs."""
     codes = [f"{ord(character):x}" for character in UNSEEN.sub("", run)]
-    pairs = [f"x{first}y{second}" for first, second in pairwise(codes)]
-    return " ".join([*pairs, *(f"x{code}y" for code in codes[-1:])])
+    words = [f"x{first}y{second}" for first, second in pairwise(codes)]
+    if codes:
+        words.append(f"x{codes[len(codes) - 1]}y")
+    return " ".join(words)
 
 
 def sign_query(run: str) -> str:
