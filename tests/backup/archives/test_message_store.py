@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup import archives
-from holdfast.backup.archives.item_rows import message_id
+from holdfast.backup.archives.item_rows import HAS_TEXT, message_id
 from holdfast.backup.archives.message_store import BEYOND, SECOND_BITS, MessageStore, StoredMessage
 from holdfast.backup.archives.records import RecordWriter
 from holdfast.backup.archives.rows import Rows
+from holdfast.backup.archives.statements import insert_plain
 from holdfast.backup.archives.tolerance import Notes
 from tests.backup.archives.histories import copies, import_backups, items, write
 
@@ -64,6 +65,43 @@ def test_what_is_beyond_the_highest_id_is_not_looked_for(connection: sqlite3.Con
     nothing = store_of(connection)
     assert (nothing.highest_id, nothing.is_empty) == (0, True)
     assert nothing.find(list(range(count))) == {}
+
+
+@pytest.mark.parametrize("last_seen", [-1, 1])
+@pytest.mark.parametrize(
+    ("received", "server_sent", "look", "extra", "receipts"),
+    [
+        (2500, 1900, HAS_TEXT | 8, "", b""),
+        (-1, -1, 10, "lake.jpg", b""),
+        (0, 0, HAS_TEXT | 9, "", b"\x0c\x06\x00"),
+    ],
+)
+def test_short_rows_are_stored_like_full_ones(  # noqa: PLR0917  # the columns
+    connection: sqlite3.Connection,
+    last_seen: int,
+    received: int,
+    server_sent: int,
+    look: int,
+    extra: str,
+    receipts: bytes,
+) -> None:
+    """A short row and a full one with the same values are stored the same, and mixed ones in the order of ids."""
+    connection.execute("DELETE FROM stored_message")
+    store = store_of(connection)
+    store.insert_plain = insert_plain(1, last_seen)
+    packed = bytearray(receipts)
+    times, none = (received, server_sent, 3000, 4), (-1,) * 4
+    for number in (4, 2):
+        store.rows.messages.append((number, 5, 6, 2000, *times, look, "ok", extra, 77, 8 << 32 | 9, packed))
+    for number in (1, 3):
+        record = (77, 1, last_seen, 8, 9, packed)
+        store.rows.messages.append((number, 5, 6, 2000, 2000, *times, look, "ok", extra, *none, 0, 0, *record))
+    store.flush()
+    rows = connection.execute("SELECT * FROM stored_message ORDER BY id").fetchall()
+    assert [row[0] for row in rows] == [1, 2, 3, 4]
+    assert len({row[1:] for row in rows}) == 1
+    assert rows[0][10:13] == ("ok" if look & HAS_TEXT else None, extra or None, receipts or None)
+    assert (store.highest_id, store.rows.messages) == (4, [])
 
 
 def test_a_second_import_does_not_know_what_the_first_has_written(connection: sqlite3.Connection) -> None:

@@ -4,13 +4,14 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from holdfast.backup.archives.item_rows import message_id
 from holdfast.backup.archives.message_index import unindex_messages
 from holdfast.backup.archives.records import RecordReader, RecordWriter
 from holdfast.backup.archives.rows import Rows
-from holdfast.backup.archives.statements import CHILDREN, INSERT
+from holdfast.backup.archives.statements import CHILDREN, INSERT, PLAIN_COLUMNS
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Identity", "MessageStore", "StoredMessage", "Version"]
@@ -71,6 +72,8 @@ class MessageStore:
     reader: RecordReader = field(init=False)
     highest_id: int = 0
     is_empty: bool = False
+    # The statement for short rows, which contains the sightings of the import.
+    insert_plain: str = ""
     replaced: list[int] = field(default_factory=list)
     # Called when a message gets another id.
     on_move: Callable[[int, int], None] | None = None
@@ -203,7 +206,8 @@ class MessageStore:
         waiting.sort()
         if not self.is_empty:
             many("INSERT INTO temp.unindexed VALUES (?)", [row[:1] for row in waiting])
-        many(INSERT["stored_message"], waiting)
+        for columns, same in groupby(waiting, len):
+            many(self.insert_plain if columns == PLAIN_COLUMNS else INSERT["stored_message"], same)
         self.highest_id = max(self.highest_id, waiting[-1][0])
         waiting.clear()
         for table, rows in self.rows.tables.items():

@@ -19,6 +19,7 @@ from holdfast.backup.archives.recipients import RecipientMap
 from holdfast.backup.archives.records import RecordWriter
 from holdfast.backup.archives.rows import ROW, Rows, is_ignored
 from holdfast.backup.archives.snapshots import Snapshots
+from holdfast.backup.archives.statements import insert_plain
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.schema.backup_pb2 import ChatItem
 from holdfast.redacted_repr import redacted
@@ -73,6 +74,7 @@ class Messages:
         self.merger = Merger(self.connection, self.store, self.snapshots, self.recipient_map)
         last_seen = self.snapshots.last_seen_value(self.snapshots.current)
         self.seen_in = (self.snapshots.current, -1 if last_seen is None else last_seen)
+        self.store.insert_plain = insert_plain(*self.seen_in)
 
     @property
     def is_empty(self) -> bool:

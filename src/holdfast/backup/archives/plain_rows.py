@@ -19,9 +19,15 @@ HAS_MEDIA = cython.declare(cython.uint, item_rows.HAS_MEDIA)
 HAS_LINK = cython.declare(cython.uint, item_rows.HAS_LINK)
 # Indexes of columns of a message row.
 SENT = cython.declare(cython.Py_ssize_t, 3)
+RECEIVED = cython.declare(cython.Py_ssize_t, 5)
+SERVER_SENT = cython.declare(cython.Py_ssize_t, 6)
+ORDER_MS = cython.declare(cython.Py_ssize_t, 7)
+ORDER_N = cython.declare(cython.Py_ssize_t, 8)
 LOOK = cython.declare(cython.Py_ssize_t, 9)
 TEXT = cython.declare(cython.Py_ssize_t, 10)
 EXTRA = cython.declare(cython.Py_ssize_t, 11)
+EXPIRE_START = cython.declare(cython.Py_ssize_t, 12)
+EXPIRES_IN = cython.declare(cython.Py_ssize_t, 13)
 FINGERPRINT = cython.declare(cython.Py_ssize_t, 18)
 NO_RECEIPTS = bytearray()
 
@@ -54,14 +60,15 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
 ) -> int:
     """Convert new plain messages to rows; `special` is called with each other item, its record and frame number.
 
-    `stored` and `moved` have the ids in use, `fingerprints` receives those of this block. Return how many messages
-    were converted.
+    `stored` and `moved` have the ids in use, `fingerprints` receives those of this block. A message that
+    does not expire gets the shorter row that `insert_plain` takes. Return how many messages were converted.
     """
     index: cython.Py_ssize_t
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
     at: cython.Py_ssize_t
     limit: cython.Py_ssize_t = records.limit
+    block: cython.longlong = records.block
     flags: cython.uint
     waiting: bytearray = records.waiting
     item: Item
@@ -76,6 +83,7 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
     links: list[Row] = tables["link_preview"]
     stickers: list[Row] = tables["sticker"]
     look: cython.uint
+    more: str
     for index in range(len(items)):
         item = items[index]
         row = item[6]
@@ -92,29 +100,52 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
             or (flags & PARTS and not reader.read(number, item[5]))
         ):
             special(item, raw, frame + index)
+            block = records.block
             continue
         at = len(waiting)
         if at >= limit:
             records.end_block()
+            block = records.block
             at = 0
         waiting += (end - start).to_bytes(4, "little")
         waiting += raw
+        look = row[LOOK]
+        more = ""
         if flags & PARTS:
             quotes += reader.quotes
             ranges += reader.ranges
             attachments += reader.attachments
             links += reader.links
             stickers += reader.stickers
-            look = row[LOOK]
             if reader.files:
                 look |= HAS_MEDIA
             if reader.links:
                 look |= HAS_LINK
             more = "\n".join(reader.extra)
-            if more or look != row[LOOK]:
-                row = (*row[:LOOK], look, row[TEXT], more, *row[EXTRA + 1 :])
         receipts = NO_RECEIPTS if item[3] is None else pack_receipts(item[3], row[SENT])
-        messages.append((*row, *seen_in, records.block, at, receipts))
+        if row[EXPIRE_START] >= 0 or row[EXPIRES_IN] >= 0:
+            messages.append(
+                (*row[:LOOK], look, row[TEXT], more, *row[EXTRA + 1 :], *seen_in, records.block, at, receipts)
+            )
+        else:
+            messages.append(
+                (
+                    number,
+                    row[1],
+                    row[2],
+                    row[SENT],
+                    row[RECEIVED],
+                    row[SERVER_SENT],
+                    row[ORDER_MS],
+                    row[ORDER_N],
+                    look,
+                    row[TEXT],
+                    more,
+                    row[FINGERPRINT],
+                    block << 32 | at,
+                    receipts,
+                )
+            )
         fingerprints[number] = row[FINGERPRINT]
         taken += 1
         if item[4] is not None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from holdfast.backup.archives import item_rows
 
-__all__ = ["CHILDREN", "INSERT"]
+__all__ = ["CHILDREN", "INSERT", "PLAIN_COLUMNS", "insert_plain"]
 
 
 def nullable_number(index: int) -> str:
@@ -49,6 +49,29 @@ MESSAGE: Final = (
     "?22",
     "?23",
 )
+# A short row of `plain_rows`: what most messages do not have is NULL or 0 in the statement, as binding a parameter
+# takes as long as storing it. ?13 is the number of the block and, in the lower 32 bits, the offset in it.
+PLAIN: Final = (
+    "?1",
+    "?2",
+    "?3",
+    "?7",
+    "?8",
+    "?7 - ?4",
+    "0",
+    "CASE WHEN ?5 >= 0 THEN ?7 - ?5 END",
+    "CASE WHEN ?6 >= 0 THEN ?6 - ?4 END",
+    "?9",
+    f"CASE WHEN ?9 & {item_rows.HAS_TEXT} THEN ?10 END",
+    nullable_text(11),
+    nullable_blob(14),
+    *("NULL" for _ in range(4)),
+    "0",
+    "0",
+    "?12",
+)
+# The number of parameters of such a row; all others have more.
+PLAIN_COLUMNS: Final = 14
 ATTACHMENT: Final = (
     *(f"?{index}" for index in range(1, 5)),
     nullable_text(5),
@@ -90,3 +113,10 @@ INSERT: Final = {
     table: f"INSERT INTO {table} VALUES ({', '.join(columns)})"
     for table, columns in {"stored_message": MESSAGE, **CHILDREN}.items()
 }
+
+
+def insert_plain(first_seen: int, last_seen: int) -> str:
+    """Return the statement for plain messages of one import; `last_seen` is -1 for NULL."""
+    sightings = (str(first_seen), "NULL" if last_seen < 0 else str(last_seen))
+    columns = (*PLAIN, *sightings, "?13 >> 32", "?13 & 0xffffffff")
+    return f"INSERT INTO stored_message VALUES ({', '.join(columns)})"
