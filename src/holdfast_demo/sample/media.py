@@ -1,6 +1,7 @@
 """The files of attachments: a few dozen, generated for each seed."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Literal
@@ -43,6 +44,8 @@ def sample_media(seed: int = 1) -> dict[bytes, Media]:
     return {media.sha256: media for files in library(seed).values() for media in files}
 
 
+# Records and their attachments ask for the same files one after the other.
+@lru_cache(maxsize=4)
 def library(seed: int) -> Library:
     """Return the files of a seed by use."""
     rng = SeededRandom(seed ^ SALT)
