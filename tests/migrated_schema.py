@@ -19,23 +19,23 @@ MADE = """
 
 
 class MigratedSchema:
-    """A stand-in for Alembic's `upgrade` command, which it runs for every other database and revision."""
+    """A stand-in for Alembic's `upgrade` command, which it runs for every database that is not empty."""
 
     def __init__(self, upgrade: Callable[[Config, str], None]) -> None:
         self._upgrade = upgrade
-        self._statements: list[tuple[str, list[Any]]] = []
+        self._statements: dict[str, list[tuple[str, list[Any]]]] = {}
 
     def __call__(self, config: Config, revision: str) -> None:
         """Upgrade the database of the connection that the configuration names, in the transaction it is in."""
         connection = config.attributes["connection"]
         assert isinstance(connection, Connection)
-        if revision != "head" or connection.dialect.name != "sqlite" or not is_empty(connection):
+        if connection.dialect.name != "sqlite" or not is_empty(connection):
             self._upgrade(config, revision)
-        elif not self._statements:
+        elif revision not in self._statements:
             self._upgrade(config, revision)
-            self._statements = dump(connection)
+            self._statements[revision] = dump(connection)
         else:
-            for statement, rows in self._statements:
+            for statement, rows in self._statements[revision]:
                 if rows:
                     connection.exec_driver_sql(statement, rows)
                 else:
