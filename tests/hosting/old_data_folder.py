@@ -1,7 +1,11 @@
 """A data folder of the last version before the repository log: refs and objects are in folders."""
 
+import atexit
 import random
+import shutil
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import text
@@ -46,6 +50,15 @@ def make_old_data_folder(settings: Settings, database: Database) -> OldDataFolde
     folders = Folders(settings.data / "repositories")
     created = [add_repository(database, ada, folders, number) for number in (LOOSE, PACKED, EMPTY)]
     loose, packed, empty = created
+    return OldDataFolder(database, ada, loose, packed, empty)
+
+
+@cache
+def written_repositories() -> Path:
+    """Write the three repositories with git, once per process, and return the folder that has them by number."""
+    parent = Path(tempfile.mkdtemp(prefix="holdfast-old-"))
+    atexit.register(shutil.rmtree, parent, ignore_errors=True)
+    loose, packed, _empty = [oracle.new_repository(parent / str(number)) for number in (LOOSE, PACKED, EMPTY)]
     for number in range(3):
         oracle.commit(loose, {b"a.txt": b"%d\n" % number})
     head = oracle.line(loose, "rev-parse", "main")
@@ -55,11 +68,11 @@ def make_old_data_folder(settings: Settings, database: Database) -> OldDataFolde
     oracle.commit(packed, {b"big": random.Random(1).randbytes(400_000), b"b.txt": b"b\n"})
     oracle.git(packed, "gc", "-q")
     oracle.commit(packed, {b"b.txt": b"c\n"})
-    return OldDataFolder(database, ada, loose, packed, empty)
+    return parent
 
 
 def add_repository(database: Database, owner: Account, folders: Folders, number: int) -> Path:
-    """Add a repository's row and its empty folder."""
+    """Add a repository's row and its folder."""
     with database.write() as connection:
         connection.execute(
             text(
@@ -70,4 +83,5 @@ def add_repository(database: Database, owner: Account, folders: Folders, number:
         )
     folder = folders.path(number)
     make_private_folder(folder.parent)
-    return oracle.new_repository(folder)
+    shutil.copytree(written_repositories() / str(number), folder)
+    return folder
