@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+import structlog
 from sqlalchemy import update
 
 from holdfast import logs
@@ -79,6 +80,20 @@ def test_a_task_with_a_lease_runs_in_one_process(settings: Settings, database: D
         second.close()
 
     anyio.run(play)
+
+
+def test_a_service_without_leases_stops_while_others_write(settings: Settings, database: Database) -> None:
+    """It has nothing to release, so its end needs no transaction, which would wait for theirs."""
+
+    async def play() -> None:
+        host = App.open(settings)
+        async with run_scheduled_tasks(host):
+            pass
+        host.close()
+
+    with structlog.testing.capture_logs() as logged, database.write():
+        anyio.run(play)
+    assert logged == []
 
 
 def test_a_rare_task_is_not_repeated_by_the_next_process(

@@ -34,7 +34,7 @@ from holdfast.hosting.services import (
 from holdfast.hosting.services.attachments import save_downloads
 from holdfast.hosting.store import sessions, ssh_keys
 from holdfast.hosting.store.faults import DRIVER_ERRORS, is_outage
-from holdfast.hosting.store.leases import release_lease, take_lease
+from holdfast.hosting.store.leases import release_leases, take_lease
 from holdfast.hosting.store.tables import tokens
 
 __all__ = [
@@ -209,17 +209,17 @@ async def run_with_lease(app: App, task: ScheduledTask, holder: str) -> bool:
     return taken
 
 
-async def repeat(app: App, task: ScheduledTask, holder: str) -> None:
-    """Run a task at its interval, forever."""
+async def repeat(app: App, task: ScheduledTask, holder: str, requested: set[str]) -> None:
+    """Run a task at its interval, forever; add its name to `requested` before its lease is requested."""
     wait = min(task.interval, MAX_WAIT_SECONDS)
     while True:
         await anyio.sleep(wait)
         if not task.needs_lease:
             await run_once(app, task)
-        elif await run_with_lease(app, task, holder):
-            wait = task.interval
-        else:
-            wait = min(task.interval, MAX_WAIT_SECONDS)
+            continue
+        requested.add(task.name)
+        taken = await run_with_lease(app, task, holder)
+        wait = task.interval if taken else min(task.interval, MAX_WAIT_SECONDS)
 
 
 @asynccontextmanager
@@ -227,9 +227,11 @@ async def run_scheduled_tasks(app: App, tasks: tuple[ScheduledTask, ...] | None 
     """Run the scheduled tasks until the server stops, then write the last use of tokens and sessions once more."""
     chosen = scheduled_tasks(app) if tasks is None else tasks
     holder = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
+    # A request that is cancelled may still get its lease.
+    requested: set[str] = set()
     async with anyio.create_task_group() as group:
         for task in chosen:
-            group.start_soon(repeat, app, task, holder)
+            group.start_soon(repeat, app, task, holder, requested)
         try:
             yield
         finally:
@@ -239,9 +241,8 @@ async def run_scheduled_tasks(app: App, tasks: tuple[ScheduledTask, ...] | None 
         save_session_use(app)
         save_ssh_key_use(app)
         save_downloads(app)
-        for task in chosen:
-            if task.needs_lease and task.interval <= LEASE_SECONDS:
-                release_lease(app.database, task.name, holder)
+        short = {task.name for task in chosen if task.interval <= LEASE_SECONDS}
+        release_leases(app.database, sorted(requested & short), holder)
     except DRIVER_ERRORS as error:
         # A server also stops while its database is down; the leases expire by themselves.
         log_failure("shutdown", error)

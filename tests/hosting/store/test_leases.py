@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.hosting.data_folder import connect
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.leases import release_lease, take_lease
+from holdfast.hosting.store.leases import release_lease, release_leases, take_lease
 from holdfast.settings import Settings
 
 
@@ -29,6 +29,16 @@ def test_a_lease_can_be_given_back_by_its_holder_only(database: Database) -> Non
     assert not take_lease(database, "sweep", "b", seconds=60, now=1000)
     release_lease(database, "sweep", "a")
     assert take_lease(database, "sweep", "b", seconds=60, now=1000)
+
+
+def test_several_leases_are_released_at_once(database: Database) -> None:
+    """Those with the names are released if the holder has them, and others are kept."""
+    for name, holder in (("sweep", "a"), ("pack", "b"), ("count", "a"), ("push", "a")):
+        take_lease(database, name, holder, seconds=60, now=1000)
+    release_leases(database, ["sweep", "pack", "count"], "a")
+    release_leases(database, [], "a")
+    names = ("sweep", "pack", "count", "push")
+    assert [take_lease(database, name, "c", seconds=60, now=1000) for name in names] == [True, False, True, False]
 
 
 def test_a_lease_does_not_depend_on_the_clocks_of_machines(

@@ -4,12 +4,14 @@ A lease expires by the clock of the database, since the clocks of two machines m
 duration.
 """
 
+from collections.abc import Collection
+
 from sqlalchemy import delete, literal, or_
 
 from holdfast.hosting.store.database import Database, current_time, upsert
 from holdfast.hosting.store.tables import leases
 
-__all__ = ["release_lease", "take_lease"]
+__all__ = ["release_lease", "release_leases", "take_lease"]
 
 
 def take_lease(database: Database, name: str, holder: str, *, seconds: float, now: float | None = None) -> bool:
@@ -32,5 +34,11 @@ def take_lease(database: Database, name: str, holder: str, *, seconds: float, no
 
 def release_lease(database: Database, name: str, holder: str) -> None:
     """Release a lease before it expires."""
-    with database.write() as connection:
-        connection.execute(delete(leases).where(leases.c.name == name, leases.c.holder == holder))
+    release_leases(database, [name], holder)
+
+
+def release_leases(database: Database, names: Collection[str], holder: str) -> None:
+    """Release several leases in one transaction; without any, nothing is written."""
+    if names:
+        with database.write() as connection:
+            connection.execute(delete(leases).where(leases.c.name.in_(names), leases.c.holder == holder))
