@@ -317,7 +317,7 @@ class Service:
 
     def client(self) -> httpx.Client:
         """Open a client that does not follow redirects, so that tests see them."""
-        return httpx.Client(base_url=self.url, timeout=60, verify=PLAIN)
+        return httpx.Client(base_url=self.url, timeout=60, verify=PLAIN, trust_env=False)
 
     @contextmanager
     def logged_in(self) -> Iterator[httpx.Client]:

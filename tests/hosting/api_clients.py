@@ -1,5 +1,6 @@
 """Clients of a running service for tests; each checks responses against the OpenAPI document."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -26,6 +27,7 @@ class ServiceClients:
         self.service = service
         self.database = service.database
         self._stack = stack
+        self._tokens = Counter[int]()
         self.anonymous = self.client()
         self.admin = self.with_token(accounts.find_user(self.database, "admin"))
 
@@ -38,6 +40,7 @@ class ServiceClients:
             event_hooks=hooks,
             timeout=SECONDS,
             verify=PLAIN,
+            trust_env=False,
         )
         return self._stack.enter_context(created_client)
 
@@ -45,13 +48,19 @@ class ServiceClients:
         """Create a client with any base path and, given a name, a password."""
         auth = None if name is None else (name, PASSWORD)
         client = httpx.Client(
-            base_url=f"{self.service.url}{path}", auth=auth, headers=headers, timeout=SECONDS, verify=PLAIN
+            base_url=f"{self.service.url}{path}",
+            auth=auth,
+            headers=headers,
+            timeout=SECONDS,
+            verify=PLAIN,
+            trust_env=False,
         )
         return self._stack.enter_context(client)
 
     def with_token(self, account: Account, *scopes: str) -> httpx.Client:
         """Create a client with a new access token of an account; with all scopes by default."""
-        name = f"token {len(tokens.tokens_of(self.database, account, skip=0, limit=1000)[0])}"
+        name = f"token {self._tokens[account.id]}"
+        self._tokens[account.id] += 1
         _, value = tokens.create_token(self.database, account, name, scopes or ("all",))
         return self.client(Authorization=f"token {value.reveal()}")
 
