@@ -2,6 +2,7 @@
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,6 +36,19 @@ def test_a_generated_password_is_shown_once(empty_database: Database, settings: 
     assert prepare(empty_database, bare) is None
     assert accounts.count_users(empty_database) == 1
     assert accounts.check_password(empty_database, "root", first.password) is not None
+
+
+def test_first_starts_at_the_same_time_make_one_administrator(
+    empty_database: Database, settings: Settings
+) -> None:
+    """Nodes that start together with an empty database all start; one has made the administrator."""
+    bare = Settings(data=settings.data)
+    with ThreadPoolExecutor(4) as threads:
+        started = list(threads.map(lambda _: prepare(empty_database, bare), range(4)))
+    (first,) = [one for one in started if one is not None]
+    assert first.password is not None
+    assert accounts.count_users(empty_database) == 1
+    assert accounts.check_password(empty_database, first.admin, first.password) is not None
 
 
 def test_an_unreachable_server_is_reported(settings: Settings) -> None:

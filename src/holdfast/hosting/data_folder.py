@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from holdfast.hosting.errors import DatabaseError, NoData
+from holdfast.hosting.errors import DatabaseError, NameTaken, NoData
 from holdfast.hosting.storage import instance
 from holdfast.hosting.store import accounts, migrate
 from holdfast.hosting.store.database import Database
@@ -109,5 +109,9 @@ def prepare(database: Database, settings: Settings) -> FirstStart | None:
         return None
     configured_password = settings.admin_password
     password = configured_password if configured_password is not None else accounts.new_password()
-    accounts.create_user(database, settings.admin_name, password, is_admin=True)
+    try:
+        accounts.create_user(database, settings.admin_name, password, is_admin=True)
+    except NameTaken:
+        # Another node that was started at the same time was first.
+        return None
     return FirstStart(settings.admin_name, None if configured_password is not None else password)
