@@ -222,6 +222,20 @@ def test_a_client_of_the_load_balancer_does_not_notice_that_a_node_dies(cluster:
         first.start()
 
 
+def test_the_load_balancer_passes_on_no_address_that_a_client_claims(cluster: Cluster) -> None:
+    """Clients in a trusted network, such as that of the machine, are counted by their own address too."""
+    with (
+        run_balancer(cluster) as url,
+        httpx.Client(base_url=url, timeout=60, verify=PLAIN, headers={"X-Forwarded-Proto": "https"}) as client,
+    ):
+        responses = [
+            client.get("/api/v1/user", auth=("nobody", f"wrong-{n}"), headers={"X-Forwarded-For": f"192.0.2.{n}"})
+            for n in range(20)
+        ]
+    assert responses[0].status_code == 401
+    assert responses[-1].status_code == 429
+
+
 class Writer(threading.Thread):
     """A thread that commits files through a random node, and records the acknowledged commits."""
 
