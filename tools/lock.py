@@ -34,12 +34,13 @@ FILES: dict[str, list[str]] = {
     "s3": ["--extra", "s3"],
     "otel": ["--extra", "otel"],
     "fuzz": [],
+    "wheels": [],
     "audit": [],
     "clients": [],
 }
 # Resolved by themselves: `dev` first, and what is installed into environments of its own.
 APART = {"dev", "audit", "clients"}
-GROUPS = ("build", "fuzz", "audit", "clients")
+GROUPS = ("build", "fuzz", "wheels", "audit", "clients")
 
 
 def lock(folder: Path, name: str, choice: list[str], *, upgrade: bool) -> None:

@@ -11,7 +11,7 @@ from tests.project.project_files import locked_versions
 
 LOCKS = (
     *("build", "runtime", "server", "parquet", "dataset", "ray", "postgres", "keyring", "encryption", "otel"),
-    "dev",
+    *("wheels", "dev"),
 )
 
 
@@ -47,6 +47,7 @@ def test_what_the_package_asks_for_is_locked() -> None:
         "dev": project["dependency-groups"]["dev"],
         "build": project["dependency-groups"]["build"],
         "clients": project["dependency-groups"]["clients"],
+        "wheels": project["dependency-groups"]["wheels"],
     }
     for name, requirements in required.items():
         for requirement in requirements:

@@ -1,4 +1,4 @@
-"""The container image, compose files, Helm chart, systemd units and proxy configurations."""
+"""The container image, compose files, systemd units and proxy configurations."""
 
 import json
 import os
@@ -8,10 +8,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import httpx
-import jsonschema
 import pytest
 import yaml  # type: ignore[import-untyped]  # it exports no types
 from tools.distributions import export_sources
@@ -23,7 +21,6 @@ from tests.s3_server import free_port
 
 PACKAGING = ROOT / "packaging"
 COMPOSE = sorted((PACKAGING / "compose").glob("*.yaml"))
-CHART = PACKAGING / "helm/holdfast"
 VARIABLES = {setting.variable for setting in describe()}
 
 
@@ -147,46 +144,6 @@ def test_the_commands_of_the_image_make_a_service_that_runs(tmp_path: Path) -> N
             process.kill()
             process.wait()
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*") if not path.is_symlink()} == before
-
-
-def test_values_of_the_chart_fit_their_schema() -> None:
-    """The schema accepts the default values and refuses an unknown one."""
-    schema = json.loads((CHART / "values.schema.json").read_text())
-    values: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
-    jsonschema.validate(values, schema)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**values, "replica": 2}, schema)
-    assert values.keys() == schema["properties"].keys() - {"global"}
-
-
-def test_templates_of_the_chart_use_values_that_exist() -> None:
-    """Each value in a template exists, because a misspelled one would be empty without an error."""
-    values: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
-    used = {
-        name
-        for path in (CHART / "templates").iterdir()
-        for name in re.findall(r"\.Values\.([\w.]+)", path.read_text())
-    }
-    assert len(used) > 10
-    for name in used:
-        node: Any = values
-        for part in name.split("."):
-            assert part in node, name
-            node = node[part]
-
-
-def test_pods_get_no_variables_of_services() -> None:
-    """Kubernetes sets no `HOLDFAST_PORT=tcp://...` for a service named `holdfast`; the start would fail."""
-    (template,) = CHART.glob("templates/statefulset.yaml")
-    (pod,) = re.findall(r"^    spec:\n((?:      .*\n)+)", template.read_text(), re.MULTILINE)
-    assert "      enableServiceLinks: false\n" in pod
-
-
-def test_the_chart_has_the_version_of_the_package() -> None:
-    """The appVersion of the chart, which selects the image, is the version of the package."""
-    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
-    project = (ROOT / "pyproject.toml").read_text()
-    assert f'\nversion = "{chart["appVersion"]}"\n' in project
 
 
 def test_systemd_units_are_valid(tmp_path: Path) -> None:
