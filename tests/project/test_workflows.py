@@ -1,6 +1,10 @@
 """The hosted CI workflows: valid, and equal to the checks of `.ci/run`."""
 
+import os
+import platform
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +13,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # it exports no types
 
 from tests.conftest import ROOT
-from tests.project.project_files import schema_errors
+from tests.project.project_files import locked_versions, schema_errors
 
 FOLDER = ROOT / ".github"
 WORKFLOWS = sorted((FOLDER / "workflows").glob("*.yml"))
@@ -59,19 +63,53 @@ def test_hosted_ci_runs_on_the_oldest_and_the_newest_python() -> None:
     assert pythons == [declared[0], declared[-1]]
 
 
-def test_wheels_are_built_for_every_python_that_is_declared() -> None:
-    """The built Python versions are those of the classifiers, for Linux, macOS and Windows."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    declared = {
+def built_wheels(system: str, **environment: str) -> set[str]:
+    """Return the wheels that cibuildwheel would build for a platform, as it names them."""
+    command = [sys.executable, "-m", "cibuildwheel", "--platform", system, "--print-build-identifiers", str(ROOT)]
+    completed = subprocess.run(
+        command, check=True, capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    return set(completed.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("system", "kinds"),
+    [
+        (
+            "linux",
+            ("manylinux_x86_64", "manylinux_aarch64", "musllinux_x86_64", "musllinux_aarch64"),
+        ),
+        ("macos", ("macosx_x86_64", "macosx_arm64")),
+        ("windows", ("win_amd64",)),
+    ],
+)
+def test_wheels_are_built_for_every_python_that_is_declared(system: str, kinds: tuple[str, ...]) -> None:
+    """The built Python versions are exactly those of the classifiers, for the supported processors."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = [
         match[1].replace(".", "")
-        for classifier in project["project"]["classifiers"]
+        for classifier in project["classifiers"]
         if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", classifier))
-    }
-    built = set(re.findall(r"cp(\d+)-\*", project["tool"]["cibuildwheel"]["build"]))
-    assert built == declared
-    archs = project["tool"]["cibuildwheel"]
-    assert set(archs["linux"]["archs"]) == {"x86_64", "aarch64"}
-    assert {"macos", "windows"} <= archs.keys()
+    ]
+    assert built_wheels(system) == {f"cp{python}-{kind}" for python in declared for kind in kinds}
+
+
+def test_each_linux_runner_builds_the_wheels_of_its_processor() -> None:
+    """With the setting of the workflow, a runner for x86-64 builds no wheel that it would have to emulate."""
+    (build,) = [step for step in load("release.yml")["jobs"]["wheels"]["steps"] if "CIBW_ARCHS_LINUX" in str(step)]
+    built = built_wheels("linux", **build["env"])
+    assert built
+    assert {name.partition("linux_")[2] for name in built} == {platform.machine()}
+    (runners,) = load("release.yml")["jobs"]["wheels"]["strategy"]["matrix"].values()
+    assert {"ubuntu-24.04", "ubuntu-24.04-arm"} <= set(runners)
+
+
+def test_wheels_are_built_with_the_locked_versions() -> None:
+    """The program that builds the published wheels, and all that it needs, are pinned by hash."""
+    steps = load("release.yml")["jobs"]["wheels"]["steps"]
+    (install,) = [step["run"] for step in steps if "pip install" in step.get("run", "")]
+    assert install == "python -m pip install --require-hashes -r requirements/wheels.txt"
+    assert locked_versions("wheels")["cibuildwheel"] == locked_versions("dev")["cibuildwheel"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
