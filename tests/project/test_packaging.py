@@ -163,6 +163,28 @@ def test_systemd_units_are_valid(tmp_path: Path) -> None:
     assert unit_problems(program, tmp_path / units[0].name) != []
 
 
+@pytest.mark.parametrize("unit", ["holdfast.service", "holdfast-backup.service"])
+def test_services_of_systemd_are_sandboxed(unit: str, tmp_path: Path) -> None:
+    """`systemd-analyze` rates what a service could do at 2.0 of 10 at most, and one without a sandbox above it."""
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("no systemd-analyze: install the distribution's package (Debian: apt-get install systemd)")
+    text = (PACKAGING / "systemd" / unit).read_text()
+    check = [program, "security", "--offline=true", "--threshold=20", "--no-pager", str(tmp_path / unit)]
+    (tmp_path / unit).write_text(text)
+    completed = subprocess.run(check, check=False, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stdout
+    (tmp_path / unit).write_text(text.replace("SystemCallFilter=", "#"))
+    assert subprocess.run(check, check=False, capture_output=True).returncode != 0
+
+
+def test_commands_of_units_need_no_package_of_the_distribution() -> None:
+    """A minimal system has a shell and find, but no `/bin/kill`, which belongs to procps in Debian."""
+    for unit in (PACKAGING / "systemd").glob("*.service"):
+        programs = re.findall(r"^Exec\w+=(\S+)", unit.read_text(), re.MULTILINE)
+        assert set(programs) <= {"/opt/holdfast/bin/holdfast", "/bin/sh", "/usr/bin/find"}
+
+
 def unit_problems(program: str, unit: Path) -> list[str]:
     """Return the problems that `systemd-analyze verify` reports about this unit, without those of others."""
     completed = subprocess.run([program, "verify", unit], check=False, capture_output=True, text=True)
