@@ -1,12 +1,20 @@
 """Changed parts inside the lines of a diff."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from holdfast.hosting.git.patches import DiffLine, hunks_between
-from holdfast.web.line_changes import changed_part, mark_changes, side_by_side
+from holdfast.web.line_changes import MarkedLine, changed_part, mark_changes, side_by_side
+
+
+def escaped(lines: Sequence[DiffLine]) -> list[MarkedLine]:
+    """Return lines as HTML without highlighting."""
+    return [(line, escape(line.text)) for line in lines]
+
 
 TEXTS = st.text(st.sampled_from("ab_ <&(1\t"), max_size=12)
 FILES = st.lists(st.text(st.sampled_from("ab <"), max_size=4), max_size=12)
@@ -47,22 +55,36 @@ def test_no_line_is_lost_or_changed(old: list[str], new: list[str]) -> None:
     """The unified and the split view have every line of a hunk, with marks as the only addition."""
     before, after = ("".join(f"{line}\n" for line in lines).encode() for lines in (old, new))
     for hunk in hunks_between(before, after, most=1000)[0]:
-        marked = mark_changes(hunk.lines)
+        marked = mark_changes(escaped(hunk.lines))
         assert [line for line, _ in marked] == list(hunk.lines)
         assert [html.replace("<mark>", "").replace("</mark>", "") for _, html in marked] == [
             escape(line.text) for line in hunk.lines
         ]
-        rows = side_by_side(hunk.lines)
-        assert [item[0] for item, _ in rows if item] == [line for line in hunk.lines if line.sign != "+"]
-        assert [item[0] for _, item in rows if item] == [line for line in hunk.lines if line.sign != "-"]
+        rows = side_by_side(marked)
+        assert [item for item, _ in rows if item] == [item for item in marked if item[0].sign != "+"]
+        assert [item for _, item in rows if item] == [item for item in marked if item[0].sign != "-"]
 
 
 def test_a_change_is_marked_in_both_lines_and_escaped() -> None:
     """Lines are marked only where as many were added as deleted."""
     lines = (DiffLine("-", 1, None, "if a < b:"), DiffLine("+", None, 1, "if a < c:"))
-    assert [html for _, html in mark_changes(lines)] == [
+    assert [html for _, html in mark_changes(escaped(lines))] == [
         "if a &lt; <mark>b</mark>:",
         "if a &lt; <mark>c</mark>:",
     ]
     more = (*lines, DiffLine("+", None, 2, "if x < y:"))
-    assert not any("<mark>" in html for _, html in mark_changes(more))
+    assert not any("<mark>" in html for _, html in mark_changes(escaped(more)))
+
+
+def test_a_mark_cuts_the_elements_of_a_highlighted_line() -> None:
+    """An element that is partly inside the mark is closed and reopened, and an entity counts as one character."""
+    whole = 'print(<span class="s">&#39;a {}&#39;</span>)'
+    marked = (
+        'print(<span class="s">&#39;a </span><mark><span class="s">{}</span></mark><span class="s">&#39;</span>)'
+    )
+    before = DiffLine("-", 1, None, "print('a tide')"), Markup(whole.format("tide"))
+    after = DiffLine("+", None, 1, "print('a lantern')"), Markup(whole.format("lantern"))
+    assert [html for _, html in mark_changes([before, after])] == [
+        marked.format("tide"),
+        marked.format("lantern"),
+    ]

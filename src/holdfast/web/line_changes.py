@@ -1,10 +1,11 @@
 """Intra-line differences of a diff: the changed part of a line, and the side-by-side view."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from holdfast.hosting.git.patches import DiffLine
 
@@ -16,6 +17,9 @@ MarkedLine = tuple[DiffLine, Markup]
 LONGEST: Final = 1000
 # The least share that two lines have in common; below it the line counts as replaced, and no part is marked.
 LEAST_COMMON: Final = 0.3
+# The start or the end of an element of a highlighted line, or text; and a character of the text.
+PIECE: Final = re.compile(r"(<span[^>]*>)|(</span>)|([^<]+)")
+LETTER: Final = re.compile(r"&[^;]+;|[^&]", re.DOTALL)
 
 
 def changed_part(old: str, new: str) -> tuple[int, int, int] | None:
@@ -50,28 +54,48 @@ def is_word(letter: str) -> bool:
     return letter.isalnum() or letter == "_"
 
 
-def with_mark(text: str, start: int, end: int) -> Markup:
-    """Return a text as HTML with a part of it marked."""
+def with_mark(html: Markup, start: int, end: int) -> Markup:
+    """Return a line with a part marked; positions count characters of its text."""
     if start >= end:
-        return escape(text)
-    return Markup("%s<mark>%s</mark>%s") % (text[:start], text[start:end], text[end:])
+        return html
+    before, marked, after = cut_html(html, (0, start)), cut_html(html, (start, end)), cut_html(html, (end, None))
+    # Parts of escaped text.
+    return Markup(f"{before}<mark>{marked}</mark>{after}")  # noqa: S704  # HTML before and after
 
 
-def blocks(lines: Sequence[DiffLine]) -> Iterator[tuple[list[DiffLine], list[DiffLine], DiffLine | None]]:
+def cut_html(html: Markup, part: tuple[int, int | None]) -> str:
+    """Return a part of a highlighted line, whose elements are not nested; an element that is cut is closed."""
+    start, end = part
+    cut: list[str] = []
+    element, at = "", 0
+    for opening, closing, text in PIECE.findall(html):
+        if not text:
+            element = "" if closing else opening
+            continue
+        letters = LETTER.findall(text)
+        chosen = "".join(letters[max(0, start - at) : None if end is None else max(0, end - at)])
+        at += len(letters)
+        if chosen:
+            cut.append(f"{element}{chosen}</span>" if element else chosen)
+    return "".join(cut)
+
+
+def blocks(lines: Sequence[MarkedLine]) -> Iterator[tuple[list[MarkedLine], list[MarkedLine], MarkedLine | None]]:
     """Yield deleted lines with the added ones that follow them, and every other line by itself."""
-    deleted: list[DiffLine] = []
-    added: list[DiffLine] = []
+    deleted: list[MarkedLine] = []
+    added: list[MarkedLine] = []
     for line in lines:
-        if line.sign == "-" and not added:
+        sign = line[0].sign
+        if sign == "-" and not added:
             deleted.append(line)
             continue
-        if line.sign == "+":
+        if sign == "+":
             added.append(line)
             continue
         if deleted or added:
             yield deleted, added, None
             deleted, added = [], []
-        if line.sign == "-":
+        if sign == "-":
             deleted.append(line)
         else:
             yield [], [], line
@@ -79,39 +103,29 @@ def blocks(lines: Sequence[DiffLine]) -> Iterator[tuple[list[DiffLine], list[Dif
         yield deleted, added, None
 
 
-def marked_block(deleted: list[DiffLine], added: list[DiffLine]) -> tuple[list[MarkedLine], list[MarkedLine]]:
-    """Mark the changed parts of a block with as many deleted as added lines."""
-    old = [(line, escape(line.text)) for line in deleted]
-    new = [(line, escape(line.text)) for line in added]
-    if len(deleted) == len(added):
-        for at, (before, after) in enumerate(zip(deleted, added, strict=True)):
+def marked_block(old: list[MarkedLine], new: list[MarkedLine]) -> list[MarkedLine]:
+    """Return deleted and added lines; if there are as many of each, the changed parts are marked."""
+    if len(old) == len(new):
+        for at, ((before, old_html), (after, new_html)) in enumerate(zip(old, new, strict=True)):
             change = changed_part(before.text, after.text)
             if change is not None:
                 start, old_end, new_end = change
-                old[at] = before, with_mark(before.text, start, old_end)
-                new[at] = after, with_mark(after.text, start, new_end)
-    return old, new
+                old[at] = before, with_mark(old_html, start, old_end)
+                new[at] = after, with_mark(new_html, start, new_end)
+    return [*old, *new]
 
 
-def mark_changes(lines: Sequence[DiffLine]) -> list[MarkedLine]:
-    """Return the lines of a hunk with the changed part of each marked."""
+def mark_changes(lines: Sequence[MarkedLine]) -> list[MarkedLine]:
+    """Return the lines of a hunk with the changed part of each marked; their HTML may be highlighted."""
     marked: list[MarkedLine] = []
     for deleted, added, unchanged in blocks(lines):
-        if unchanged is not None:
-            marked.append((unchanged, escape(unchanged.text)))
-        else:
-            old, new = marked_block(deleted, added)
-            marked += [*old, *new]
+        marked += marked_block(deleted, added) if unchanged is None else [unchanged]
     return marked
 
 
-def side_by_side(lines: Sequence[DiffLine]) -> list[tuple[MarkedLine | None, MarkedLine | None]]:
+def side_by_side(lines: Sequence[MarkedLine]) -> list[tuple[MarkedLine | None, MarkedLine | None]]:
     """Return the lines of a hunk as rows with the old side and the new one."""
     rows: list[tuple[MarkedLine | None, MarkedLine | None]] = []
     for deleted, added, unchanged in blocks(lines):
-        if unchanged is None:
-            rows += zip_longest(*marked_block(deleted, added))
-        else:
-            shown = (unchanged, escape(unchanged.text))
-            rows.append((shown, shown))
+        rows += zip_longest(deleted, added) if unchanged is None else [(unchanged, unchanged)]
     return rows

@@ -17,7 +17,7 @@ from holdfast.hosting.services import notifications
 from holdfast.hosting.store.accounts import Account
 from holdfast.web.bidi import with_balanced_isolates, with_visible_controls
 from holdfast.web.bundles import BUNDLES
-from holdfast.web.line_changes import mark_changes, side_by_side
+from holdfast.web.line_changes import side_by_side
 from holdfast.web.security_headers import POLICY, POLICY_WITH_FRAMES
 from holdfast.web.stylesheet import ADDRESS
 
@@ -195,7 +195,6 @@ class Pages:
         filters["number"] = lambda value: f"{value:,}"
         filters["moment"] = moment
         filters["ago"] = time_ago
-        filters["mark_changes"] = mark_changes
         filters["side_by_side"] = side_by_side
         filters["part"] = lambda text: quote(text, safe="")
         filters["path"] = lambda text: quote(text, safe="/")

@@ -38,7 +38,7 @@ def test_the_first_commit_shows_every_file(clients: ServiceClients, git: Git) ->
     """The first commit has no parent, so all its lines are additions."""
     first = git("rev-list", "--max-parents=0", "main")
     page = visitor(clients).get(f"{NOTES_URL}/commit/{first[:8]}").text
-    assert "+ # Notes" in page
+    assert '+ <span class="h"># Notes</span>' in page
     assert "Parent" not in page
     names = git("ls-tree", "-rz", "--name-only", first).strip("\0").split("\0")
     assert len(names) == 3

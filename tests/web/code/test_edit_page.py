@@ -61,7 +61,13 @@ def test_a_conflicting_edit_keeps_the_typed_text(clients: ServiceClients, git: G
 
     conflict = ada.post(f"{NOTES_URL}/_edit/main/README.md", data=mine | {"target": "here"})
     assert conflict.status_code == 409
-    for words in ("Somebody else changed", "Faster", "- # Notes", "+ # Theirs", "Start over"):
+    for words in (
+        "Somebody else changed",
+        "Faster",
+        '- <span class="h"># Notes',
+        '+ <span class="h"># Theirs',
+        "Start over",
+    ):
         assert words in conflict.text
     assert textarea_content(conflict.text) == "# Mine <b>\n"
     assert raw_file(clients, "README.md") == b"# Theirs\n"

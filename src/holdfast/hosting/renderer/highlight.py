@@ -13,7 +13,7 @@ from pygments.util import ClassNotFound
 
 from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed
 
-__all__ = ["Text", "colour", "coloured", "language", "plain"]
+__all__ = ["Text", "colour", "colour_texts", "coloured", "coloured_texts", "language", "plain"]
 
 # Files beyond these limits would delay the page; they are shown without highlighting.
 LARGEST: Final = 256 * 1024
@@ -138,13 +138,64 @@ def coloured(blob: str, name: str, text: str) -> Text:
     return lines
 
 
+def coloured_texts(texts: Sequence[tuple[str, str]]) -> list[list[Markup] | None]:
+    """Return the highlighted lines of several texts, each with its file name; None for one that stays plain.
+
+    They are sent to the render process at once; `RenderBusy` is raised if too many wait for it.
+    """
+    results: list[list[Markup] | None] = [None] * len(texts)
+    wanted = [at for at, (name, text) in enumerate(texts) if may_be_highlighted(name, text)]
+    if not wanted:
+        return results
+    try:
+        # Every token was escaped there.
+        rendered = RENDERER.run("highlight_texts", [texts[at] for at in wanted])
+    except RenderFailed:
+        return results
+    for at, lines in zip(wanted, rendered, strict=True):
+        results[at] = None if lines is None else [Markup(line) for line in lines]  # noqa: S704  # escaped by the formatter
+    return results
+
+
+def may_be_highlighted(name: str, text: str) -> bool:
+    """Return whether a text has a lexer and is within the limits."""
+    return (
+        len(text) <= LARGEST
+        and lexer_for(name) is not None
+        and all(len(line) <= LONGEST_LINE for line in text.split("\n"))
+    )
+
+
 def colour(name: str, text: str) -> list[str]:
     """Return the lines of a text as highlighted HTML; the language is that of the file name."""
     kind = lexer_for(name)
     if kind is None:
         return [str(line) for line in plain(text)]
-    lexer = kind(stripnl=False, ensurenl=False, stripall=False)
-    lines = [str(line) for line in rows(lexer.get_tokens(BREAK.sub("\n", text)))]
+    return html_of(tokens_of(kind, BREAK.sub("\n", text)))
+
+
+def colour_texts(texts: Iterable[tuple[str, str]]) -> list[list[str] | None]:
+    """Return the lines of several texts as highlighted HTML; None for one that its lexer changes."""
+    return [colour_unchanged(name, text) for name, text in texts]
+
+
+def colour_unchanged(name: str, text: str) -> list[str] | None:
+    """Return the lines of a text as highlighted HTML; None if the lexer changes the text."""
+    kind = lexer_for(name)
+    if kind is None:
+        return None
+    tokens = tokens_of(kind, text)
+    return html_of(tokens) if "".join(value for _, value in tokens) == text else None
+
+
+def tokens_of(kind: type[Lexer], text: str) -> list[tuple[object, str]]:
+    """Return the tokens of a text."""
+    return list(kind(stripnl=False, ensurenl=False, stripall=False).get_tokens(text))
+
+
+def html_of(tokens: Iterable[tuple[object, str]]) -> list[str]:
+    """Return the lines of a highlighted text; an empty last line is dropped."""
+    lines = [str(line) for line in rows(tokens)]
     return lines[:-1] if lines and lines[-1] == "" else lines
 
 

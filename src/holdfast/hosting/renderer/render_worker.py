@@ -46,6 +46,8 @@ def render(kind: str, arguments: list[Any]) -> Any:
         return issue_links.links_in(*arguments)
     if kind == "text_blocks":
         return outside_code.text_blocks(*arguments)
+    if kind == "highlight_texts":
+        return highlight.colour_texts(*arguments)
     name, text = arguments
     return highlight.colour(name, text)
 

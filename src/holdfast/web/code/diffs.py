@@ -14,6 +14,7 @@ from holdfast.hosting.git.patches import DiffLine, FileDiff, Hunk, TreeDiff, hun
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE
 from holdfast.hosting.renderer.render_process import CACHE
+from holdfast.web.code.diff_highlighting import PER_CACHED_LINE, HighlightedHunk, PlainPatch, highlight_patches
 
 __all__ = ["DiffQuery", "DiffShown", "PatchShown", "diff_shown"]
 
@@ -22,7 +23,7 @@ MOST_NAMED: Final = 150
 LINES_PER_FILE: Final = 400
 LINES_ALONE: Final = 2500
 # The size limit of the HTML of lines on one page.
-MOST_HTML: Final = 100_000
+MOST_HTML: Final = 80_000
 PER_LINE: Final = 95
 PER_FILE: Final = 900
 # Context lines around changes: by default, expanded, and the whole file.
@@ -30,8 +31,6 @@ CONTEXT: Final = 3
 WIDER: Final = 25
 MOST_CONTEXT: Final = 100_000
 LONGEST_LINE: Final = 10_000
-# The memory of a line in the cache, besides its text.
-PER_CACHED_LINE: Final = 250
 CUT: Final = " … cut here"
 WORDS: Final = {
     "added": "New",
@@ -51,7 +50,7 @@ class PatchShown:
     word: str
     name: str
     old_name: str
-    hunks: list[Hunk]
+    hunks: list[HighlightedHunk]
     remark: str
     alone: str
     """The URL of the full diff of this file, if it is truncated here."""
@@ -139,10 +138,11 @@ def diff_shown(
     skip = number(query.skip, 0) if only else 0
     budget = MOST_HTML
     patches: list[PatchShown] = []
+    plain: list[PlainPatch] = []
     for position, file in enumerate(file_diffs[first - 1 : first - 1 + MOST_FILES], first):
         if budget <= 0:
             break
-        patch = patch_shown(
+        patch, hunks = patch_shown(
             repo,
             root,
             file,
@@ -155,8 +155,11 @@ def diff_shown(
             is_alone=bool(only),
             context=context,
         )
-        budget -= PER_FILE + sum(cost(line) for hunk in patch.hunks for line in hunk.lines)
+        budget -= PER_FILE + sum(cost(line) for hunk in hunks for line in hunk.lines)
         patches.append(patch)
+        plain.append(PlainPatch(file, hunks, (skip, context)))
+    highlighted = highlight_patches(repo, plain)
+    patches = [replace(patch, hunks=hunks) for patch, hunks in zip(patches, highlighted, strict=True)]
     end = first + len(patches)
     named = [
         (f"#file-{position}" if position < end else address(file=file.path), file.path, file)
@@ -197,8 +200,8 @@ def patch_shown(
     address: Callable[..., str],
     is_alone: bool,
     context: int,
-) -> PatchShown:
-    """Return one file of a diff as the page shows it."""
+) -> tuple[PatchShown, list[Hunk]]:
+    """Return one file of a diff as the page shows it, but for its hunks, which are highlighted later."""
     hunks: list[Hunk] = []
     remark = link = rest = more_context = old_image = new_image = ""
     if file.is_binary:
@@ -225,13 +228,13 @@ def patch_shown(
                 more_context = address(file=file.path, context=WIDER if context < WIDER else MOST_CONTEXT)
     view = "" if file.status == "removed" or not new else f"{root}/src/commit/{new}/{quote(file.new_path)}"
     old_name = display_name(file.old_path) if file.old_path != file.new_path else ""
-    return PatchShown(
+    shown = PatchShown(
         number,
         file,
         WORDS[file.status],
         file.path,
         old_name,
-        hunks,
+        [],
         remark,
         link,
         rest,
@@ -240,6 +243,7 @@ def patch_shown(
         old_image,
         new_image,
     )
+    return shown, hunks
 
 
 def cached_hunks(

@@ -12,7 +12,7 @@ from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git import last_commits, paths, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import is_id, raw
-from holdfast.hosting.git.patches import Hunk, hunks_between
+from holdfast.hosting.git.patches import hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in
@@ -34,6 +34,7 @@ from holdfast.web.code.change_forms import (
     url_after,
 )
 from holdfast.web.code.commit_rows import CommitRow, lines_of
+from holdfast.web.code.diff_highlighting import HighlightedHunk, highlight_versions
 from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import rendered
 from holdfast.web.error_messages import message_for, status_for
@@ -74,7 +75,7 @@ class Preview:
     """The preview of a file: rendered, or the diff."""
 
     html: Markup | None
-    hunks: list[Hunk]
+    hunks: list[HighlightedHunk]
 
 
 def text_of(written: EditFileForm) -> bytes:
@@ -138,7 +139,14 @@ def preview_of(location: CodeLocation, written: EditFileForm, before: bytes) -> 
     content = text_of(written)
     if is_markdown(written.path):
         return Preview(rendered(location, raw(paths.clean(written.path)), content), [])
-    return Preview(None, hunks_between(before, content, most=LINES_SHOWN)[0])
+    return Preview(None, changes_between(written.path, before, content))
+
+
+def changes_between(path: str, before: bytes | None, after: bytes | None) -> list[HighlightedHunk]:
+    """Return the diff between two versions of a file; empty if one of them does not exist."""
+    if before is None or after is None:
+        return []
+    return highlight_versions(path, before, after, hunks_between(before, after, most=LINES_SHOWN)[0])
 
 
 @endpoint("GET /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING, slow=True)
@@ -278,8 +286,8 @@ def conflict_page(
     after = None if now is None else known_version(location.repo, now.id)
     last = last_commits.of_path(location.repo, location.commit, location.path)
     last_commit: CommitRow | None = None if last is None else lines_of(request, [last])[0]
-    theirs = [] if before is None or after is None else hunks_between(before, after, most=LINES_SHOWN)[0]
-    ours = [] if after is None else hunks_between(after, own_text, most=LINES_SHOWN)[0]
+    theirs = changes_between(written.path, before, after)
+    ours = changes_between(written.path, after, own_text)
     suggested = new_commit_form(request, location, "").new_branch
     retained = replace_writing(
         written, sha="" if now is None else now.id, new_branch=written.new_branch or suggested

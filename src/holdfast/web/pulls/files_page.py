@@ -206,7 +206,7 @@ def file_review(patch: PatchShown, entries: Sequence[TimelineEntry], query: File
     visible = {
         key
         for hunk in patch.hunks
-        for line in hunk.lines
+        for line, _ in hunk.lines
         for key in (f"o{line.old}" if line.old else "", f"n{line.new}" if line.new else "")
     } - {""}
     by_line: dict[str, list[TimelineEntry]] = {}
