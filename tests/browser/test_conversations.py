@@ -15,7 +15,7 @@ from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import import_backups
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS, sample, stream_of
-from tests.browser.conftest import log_in
+from tests.browser.conftest import SIZES, log_in
 from tests.conftest import Service
 
 
@@ -164,3 +164,24 @@ def test_links_to_more_messages_do_not_stay_in_the_middle(
         )
         assert shown in (["Older messages"], [])
         assert page.locator(".pages").count() > len(shown)
+
+
+def test_a_picture_of_few_pixels_is_enlarged(site: Service, browser: Browser, backup_folder: Path) -> None:
+    """It is as wide as a line of text on a phone, and stays inside of its bubble."""
+    with archives.open(backup_folder / "files.db") as opened:
+        (message,) = opened.connection.execute(
+            "SELECT message_id FROM attachment WHERE width < 100 AND role = 'attachment'"
+            " AND content_type LIKE 'image/%' GROUP BY message_id HAVING count(*) = 1 LIMIT 1"
+        ).fetchone()
+    (site.settings.data / "backups").symlink_to(backup_folder)
+    with browser.new_context(viewport=SIZES["phone"]) as context:
+        page = context.new_page()
+        logged_in(page, site, "/-/archives")
+        page.goto(f"{site.url}/-/archives/files.db/to/{message}")
+        bubble = page.locator(f"#m{message} .b").bounding_box()
+        shown = page.locator(f"#m{message} .pic img:not(.ph)").bounding_box()
+        assert bubble is not None
+        assert shown is not None
+        assert shown["width"] > 180
+        assert bubble["x"] <= shown["x"]
+        assert shown["x"] + shown["width"] <= bubble["x"] + bubble["width"]
