@@ -59,3 +59,18 @@ def test_only_writers_change_files(clients: ServiceClients, git: Git) -> None:
     assert visitor(clients, "ada").get(f"{NOTES_URL}/_new/main").status_code == 423
     before = git("rev-parse", "main")
     assert clients.admin.get("/repos/ada/Notes/branches/main").json()["commit"]["id"] == before
+
+
+def test_readers_edit_a_file_in_a_fork(clients: ServiceClients, git: Git) -> None:
+    """The page of a file has the button for readers, but not for visitors, commits or archived repositories."""
+    clients.account("reader")
+    at, button = f"{NOTES_URL}/src/branch/main/README.md", f'href="{NOTES_URL}/_edit/main/README.md"'
+    reader = visitor(clients, "reader")
+    page = reader.get(at).text
+    assert f'{button} title="Fork this repository and edit the file">Edit</a>' in page
+    assert "_delete/" not in page
+    assert f"{button}>Edit</a>" in visitor(clients, "ada").get(at).text
+    assert "_edit/" not in visitor(clients).get(at).text
+    assert "_edit/" not in reader.get(f"{NOTES_URL}/src/commit/{git('rev-parse', 'main')}/README.md").text
+    clients.admin.patch("/repos/ada/Notes", json={"archived": True})
+    assert "_edit/" not in reader.get(at).text

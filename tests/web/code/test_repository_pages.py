@@ -164,13 +164,14 @@ def test_an_empty_repository_says_how_to_begin(clients: ServiceClients) -> None:
 
 
 def test_only_writers_see_how_to_write(clients: ServiceClients, git: Git) -> None:
-    """Writers see the edit link on a branch, but not on a tag and not in an archived repository."""
+    """Writers see the links on a branch, but not on a tag and not in an archived repository."""
     clients.account("reader")
     clients.account("writer")
     clients.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
     page = f"{AT}/src/branch/main/README.md"
-    assert ">Edit</a>" in visitor(clients, "writer").get(page).text
-    assert ">Edit</a>" not in visitor(clients, "reader").get(page).text
+    for link in (">Edit</a>", ">Delete</a>"):
+        assert link in visitor(clients, "writer").get(page).text
+    assert ">Delete</a>" not in visitor(clients, "reader").get(page).text
     assert ">Edit</a>" not in visitor(clients, "writer").get(f"{AT}/src/tag/v1.0/README.md").text
     clients.admin.patch("/repos/ada/Notes", json={"archived": True})
     assert ">Edit</a>" not in visitor(clients, "writer").get(page).text

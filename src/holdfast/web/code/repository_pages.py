@@ -107,6 +107,12 @@ def may_change(target: RepositoryAccess) -> bool:
     return target.permissions.may_write(Unit.CODE) and not (repository.is_archived or repository.is_mirror)
 
 
+def may_edit_in_fork(request: RequestContext, target: RepositoryAccess) -> bool:
+    """Return whether the form of a file offers the viewer a fork, since they may not edit it here."""
+    is_reader = request.actor.user is not None and not target.permissions.may_write(Unit.CODE)
+    return is_reader and not (target.repository.is_archived or target.repository.is_mirror)
+
+
 def missing_page(request: RequestContext, target: RepositoryAccess, location: CodeLocation) -> RawResponse:
     """Render the 404 page of a path."""
     return show_in(
@@ -181,6 +187,7 @@ def file_page(
         bytes_at=location.address("media" if shown_file.is_stored_apart else "raw"),
         may_write=may_change(target) and location.kind == "branch",
         may_edit=is_editable(location, shown_file),
+        may_edit_in_fork=may_edit_in_fork(request, target) and location.kind == "branch",
         conversation=conversation_link(request, target, location, entry),
     )
 
