@@ -125,3 +125,27 @@ def test_a_user_browses_and_changes_files(site: Service, page: Page, keep: Keep,
     keep(page, "upload")
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_role("link", name="note.txt", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_symbols_lead_to_their_lines(site: Service, page: Page, keep: Keep) -> None:
+    """The list is open beside the lines, closed above them, and leads to lines of other pages of the file."""
+    text = "def first(): pass\n" + "x = 1\n" * 4000 + "def last(): pass\n"
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
+        fill(api)
+        body = {"content": base64.b64encode(text.encode()).decode(), "message": "Add much"}
+        assert api.post("/repos/admin/tides/contents/long.py", json=body).status_code == 201
+    page.goto(f"{site.url}/admin/tides/src/branch/main/long.py")
+    last, lines = page.get_by_role("link", name="last", exact=True), page.locator("pre.code")
+    is_wide = page.evaluate("innerWidth") > 1000
+    expect(last).to_be_visible(visible=is_wide)
+    symbols, code = page.locator(".symbols").bounding_box(), lines.bounding_box()
+    assert symbols is not None
+    assert code is not None
+    assert symbols["x"] > code["x"] + code["width"] if is_wide else symbols["y"] < code["y"]
+    keep(page, "symbols")
+    if not is_wide:
+        page.locator(".symbols > summary").click()
+    last.click()
+    expect(page.locator("#L4002")).to_have_class("marked")
+    expect(page.locator("#L4002")).to_be_in_viewport()

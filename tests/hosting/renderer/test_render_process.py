@@ -49,7 +49,7 @@ def test_a_rendering_error_is_reported(process: RenderProcess) -> None:
     """An error in the process fails only one request, and the next one is answered."""
     with pytest.raises(RenderFailed):
         process.run("markdown", 17, None)
-    assert process.run("highlight", "a.py", "def f():\n    pass\n")[1].startswith("    <span")
+    assert process.run("highlight", "a.py", "def f():\n    pass\n")[0][1].startswith("    <span")
 
 
 def test_many_texts_at_once_get_their_own_answers(process: RenderProcess) -> None:

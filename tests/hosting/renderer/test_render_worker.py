@@ -19,4 +19,4 @@ def test_every_kind_is_rendered() -> None:
     """The worker renders Markdown, lists issue links and highlights source code by file name."""
     assert render("markdown", ["*a*", {"deeper": NOWHERE.deeper}]) == "<p><em>a</em></p>\n"
     assert render("issue_links", ["see #3", ["ada", "ship"], "http://a"]) == [("ada", "ship", 3)]
-    assert render("highlight", ["a.py", "# x\n"]) == ['<span class="c"># x</span>']
+    assert render("highlight", ["a.py", "# x\n"]) == (['<span class="c"># x</span>'], [])

@@ -59,3 +59,23 @@ def test_a_diagram_is_code_for_the_script_that_draws_it(clients: ServiceClients)
     assert '<pre class="code"' in source
     assert '<code class="language-mermaid">pie' in browser.get("/ada/flow/src/branch/main/B.Mermaid").text
     assert "language-mermaid" not in browser.get("/ada/flow/src/branch/main/long.mmd").text
+
+
+def test_symbols_link_to_their_lines_on_any_page(clients: ServiceClients) -> None:
+    """A link to a symbol of another page of the file loads that page; a file without symbols has no list."""
+    ada = clients.user("ada")
+    ada.post("/user/repos", json={"name": "tools"})
+    text = "class Tide:\n    def high(self): pass\n" + "x = 1\n" * 4000 + "def last(): pass\n"
+    for name, content in (("long.py", text), ("notes.txt", "def f(): pass\n")):
+        body = {"content": base64.b64encode(content.encode()).decode(), "message": "Write"}
+        assert ada.post(f"/repos/ada/tools/contents/{name}", json=body).status_code == 201
+    browser = visitor(clients)
+    first = browser.get("/ada/tools/src/branch/main/long.py").text
+    assert 'Symbols <span class="badge">3</span>' in first
+    assert '<li><a href="#L1">Tide</a></li><li class="indented"><a href="#L2">high</a></li>' in first
+    assert '<li><a href="?view=source&amp;line=3993#L4003">last</a></li>' in first
+    last = browser.get("/ada/tools/src/branch/main/long.py?view=source&line=3993").text
+    assert '<a href="?view=source&amp;line=1#L1">Tide</a>' in last
+    assert '<a href="#L4003">last</a>' in last
+    assert "id=L4003" in last
+    assert "Symbols" not in browser.get("/ada/tools/src/branch/main/notes.txt").text

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, overload
 
@@ -12,8 +13,19 @@ from pygments.token import STANDARD_TYPES, Token
 from pygments.util import ClassNotFound
 
 from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed
+from holdfast.hosting.renderer.symbols import Symbol, symbols_in
 
-__all__ = ["Text", "colour", "colour_texts", "coloured", "coloured_texts", "language", "plain"]
+__all__ = [
+    "HighlightedText",
+    "Text",
+    "colour",
+    "colour_texts",
+    "coloured",
+    "coloured_texts",
+    "highlighted",
+    "language",
+    "plain",
+]
 
 # Files beyond these limits would delay the page; they are shown without highlighting.
 LARGEST: Final = 256 * 1024
@@ -48,6 +60,14 @@ CLASSES: Final = {
 BREAK: Final = re.compile("\r\n|\n|\r")
 
 Text = Sequence[Markup]
+
+
+@dataclass(frozen=True, slots=True)
+class HighlightedText:
+    """The lines of a text as HTML, and the symbols it defines if it was highlighted."""
+
+    lines: Text
+    symbols: tuple[Symbol, ...] = ()
 
 
 class PlainText(Sequence[Markup]):
@@ -113,29 +133,35 @@ def plain(text: str) -> Text:
 
 
 def coloured(blob: str, name: str, text: str) -> Text:
-    """Return the highlighted lines of a text; `blob` is the id used as the cache key.
+    """Return the highlighted lines of a text; `blob` is the id used as the cache key."""
+    return highlighted(blob, name, text).lines
+
+
+def highlighted(blob: str, name: str, text: str) -> HighlightedText:
+    """Return the highlighted lines of a text, and its symbols; `blob` is the id used as the cache key.
 
     Lexers of some languages can take exponential time, even within one token, so they run in the render process
     with a budget; beyond it the text is plain.
     """
     if len(text) > LARGEST or any(len(line) > LONGEST_LINE for line in lines_of(text)):
-        return plain(text)
+        return HighlightedText(plain(text))
     kind = lexer_for(name)
     if kind is None:
-        return plain(text)
+        return HighlightedText(plain(text))
     key = ("highlight", blob, kind)
-    lines: Text | None = CACHE.get(key)
-    if lines is None:
+    result: HighlightedText | None = CACHE.get(key)
+    if result is None:
         try:
             # Every token was escaped there.
-            rendered = RENDERER.run("highlight", name, text.encode("utf-8", "replace").decode())
+            rendered, symbols = RENDERER.run("highlight", name, text.encode("utf-8", "replace").decode())
             lines = [Markup(line) for line in rendered]  # noqa: S704  # escaped by the formatter
+            result = HighlightedText(lines, tuple(Symbol(*symbol) for symbol in symbols))
         except RenderBusy:
-            return plain(text)
+            return HighlightedText(plain(text))
         except RenderFailed:
-            lines = plain(text)
-        CACHE.put(key, lines, sum(map(len, lines)) + 100 * len(lines) + 500)
-    return lines
+            result = HighlightedText(plain(text))
+        CACHE.put(key, result, sum(map(len, result.lines)) + 100 * (len(result.lines) + len(result.symbols)) + 500)
+    return result
 
 
 def coloured_texts(texts: Sequence[tuple[str, str]]) -> list[list[Markup] | None]:
@@ -166,12 +192,13 @@ def may_be_highlighted(name: str, text: str) -> bool:
     )
 
 
-def colour(name: str, text: str) -> list[str]:
-    """Return the lines of a text as highlighted HTML; the language is that of the file name."""
+def colour(name: str, text: str) -> tuple[list[str], list[Symbol]]:
+    """Return the lines of a text as highlighted HTML, and its symbols; the language is that of the file name."""
     kind = lexer_for(name)
     if kind is None:
-        return [str(line) for line in plain(text)]
-    return html_of(tokens_of(kind, BREAK.sub("\n", text)))
+        return [str(line) for line in plain(text)], []
+    tokens = tokens_of(kind, BREAK.sub("\n", text))
+    return html_of(tokens), symbols_in(str(kind.name), tokens)
 
 
 def colour_texts(texts: Iterable[tuple[str, str]]) -> list[list[str] | None]:

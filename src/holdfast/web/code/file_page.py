@@ -13,8 +13,9 @@ from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
-from holdfast.hosting.renderer.highlight import Text, coloured, language
+from holdfast.hosting.renderer.highlight import Text, highlighted, language
 from holdfast.hosting.renderer.markdown import is_markdown
+from holdfast.hosting.renderer.symbols import Symbol
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import lfs
 from holdfast.web.code.csv_table import CsvTable, is_csv, read_table
@@ -63,6 +64,7 @@ class FileShown:
     size: int
     language: str = ""
     line_range: LineRange | None = None
+    symbols: tuple[Symbol, ...] = ()
     html: Markup | None = None
     has_source: bool = False
     is_source: bool = False
@@ -170,12 +172,13 @@ def text_shown(
     location: CodeLocation, entry: TreeEntry, first: int, *, has_source: bool, each: int = PER_LINE
 ) -> FileShown:
     """Return a text as highlighted lines."""
-    lines = coloured(entry.id, entry.name, text_of(location, entry))
+    text = highlighted(entry.id, entry.name, text_of(location, entry))
     return FileShown(
         "text",
         entry.size,
         language(entry.name),
-        line_range(lines, first, each=each),
+        line_range(text.lines, first, each=each),
+        symbols=text.symbols,
         has_source=has_source,
         is_source=has_source,
         is_text=True,

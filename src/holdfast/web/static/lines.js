@@ -4,6 +4,9 @@
 (() => {
   const code = document.querySelector("pre.code, table.blame");
   if (!code) return;
+  // The column beside the lines is there on wide screens only; on others the list of symbols would come before them.
+  const symbols = document.querySelector("details.symbols");
+  if (symbols && matchMedia("(min-width: 64rem)").matches) symbols.open = true;
   const rangeInHash = () => {
     const match = /^#L(\d+)(?:-L(\d+))?$/.exec(location.hash);
     if (!match) return null;
