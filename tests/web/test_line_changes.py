@@ -88,3 +88,9 @@ def test_a_mark_cuts_the_elements_of_a_highlighted_line() -> None:
         marked.format("tide"),
         marked.format("lantern"),
     ]
+    entities = '&amp;&lt; <span class="k">is</span> {}'
+    before = DiffLine("-", 1, None, "&< is x"), Markup(entities.format("x"))
+    after = DiffLine("+", None, 1, "&< is y"), Markup(entities.format("y"))
+    assert [html for _, html in mark_changes([before, after])] == [
+        entities.format(f"<mark>{name}</mark>") for name in "xy"
+    ]

@@ -18,7 +18,7 @@ LONGEST: Final = 1000
 # The least share that two lines have in common; below it the line counts as replaced, and no part is marked.
 LEAST_COMMON: Final = 0.3
 # The start or the end of an element of a highlighted line, or text; and a character of the text.
-PIECE: Final = re.compile(r"(<span[^>]*>)|(</span>)|([^<]+)")
+PIECE: Final = re.compile(r"(<span[^>]*>)|</span>|([^<]+)")
 LETTER: Final = re.compile(r"&[^;]+;|[^&]", re.DOTALL)
 
 
@@ -68,9 +68,9 @@ def cut_html(html: Markup, part: tuple[int, int | None]) -> str:
     start, end = part
     cut: list[str] = []
     element, at = "", 0
-    for opening, closing, text in PIECE.findall(html):
+    for opening, text in PIECE.findall(html):
         if not text:
-            element = "" if closing else opening
+            element = opening
             continue
         letters = LETTER.findall(text)
         chosen = "".join(letters[max(0, start - at) : None if end is None else max(0, end - at)])
