@@ -24,7 +24,7 @@ def test_defined_names_have_their_lines() -> None:
     assert highlighted("symbols-1", "tide.py", PYTHON).symbols == expected
     # With the line ends of Windows, and from the cache.
     assert highlighted("symbols-2", "tide.py", PYTHON.replace("\n", "\r\n")).symbols == expected
-    lines = "/* of\n two lines */\n\n\nint foo(int a) {\n}\n"
+    lines = "/* of\n\n three lines */\n\nint foo(int a) {\n}\n"
     assert highlighted("symbols-3", "tide.c", lines).symbols == (Symbol("foo", 5, False),)
     coloured("symbols-1", "tide.py", PYTHON)
     assert highlighted("symbols-1", "tide.py", PYTHON).symbols == expected
