@@ -14,7 +14,7 @@ from holdfast.hosting.git.patches import DiffLine, FileDiff, Hunk, TreeDiff, hun
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE
 from holdfast.hosting.renderer.render_process import CACHE
-from holdfast.web.code.diff_highlighting import PER_CACHED_LINE, HighlightedHunk, PlainPatch, highlight_patches
+from holdfast.web.code.diff_colors import PER_CACHED_LINE, HighlightedHunk, PlainPatch, highlight_patches
 
 __all__ = ["DiffQuery", "DiffShown", "PatchShown", "diff_shown"]
 

@@ -34,7 +34,7 @@ from holdfast.web.code.change_forms import (
     url_after,
 )
 from holdfast.web.code.commit_rows import CommitRow, lines_of
-from holdfast.web.code.diff_highlighting import HighlightedHunk, highlight_versions
+from holdfast.web.code.diff_colors import HighlightedHunk, highlight_versions
 from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import rendered
 from holdfast.web.error_messages import message_for, status_for

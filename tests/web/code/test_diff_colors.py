@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed
-from holdfast.web.code import diff_highlighting
+from holdfast.web.code import diff_colors
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.git_client import Git
 from tests.web.browser import visitor
@@ -140,5 +140,5 @@ def test_no_text_is_changed_and_pages_stay_small(clients: ServiceClients, git: G
     dense = "".join(f"[{','.join('1234567890' * 2)}]\n" for _ in range(3000))
     dense_page = commit_page(clients, git, {f"{name}.py": dense for name in "abcd"})
     added = dense_page.count('<span class="n">') * len('<span class="n"></span>')
-    assert 0 < added <= diff_highlighting.MOST_MARKUP
+    assert 0 < added <= diff_colors.MOST_MARKUP
     assert len(dense_page.encode()) < 200_000
