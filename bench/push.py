@@ -1,7 +1,7 @@
-"""What a push of many branches and the next listing of refs cost over the service, against a local bare repository.
+"""What a push of many branches and the next listing of refs cost, against a local bare repository.
 
-A push is recorded in the database, and the local copy is updated by its next reader. Without the listing, the cost of
-a push would be part of the figure for the next one.
+A push is recorded in the database, and the local copy is updated by its next reader. Without the listing, the cost
+of a push would be part of the figure for the next one.
 """
 
 import hashlib
