@@ -1,6 +1,8 @@
 """Users and passwords: names, lookup and hashing."""
 
+import argon2
 import pytest
+from argon2.exceptions import VerifyMismatchError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -113,3 +115,13 @@ def test_invented_passwords_differ_and_can_be_used() -> None:
     assert first != second
     accounts.check_new_password(first)
     assert not set("0O1l") & set(first.reveal())
+
+
+def test_the_hash_for_unknown_users_costs_what_others_cost() -> None:
+    """It has the parameters of a computed hash, and is verified to the end, without a match."""
+    computed, unmatched = accounts.hasher.hash("a password"), accounts.unmatched_hash()
+    assert argon2.extract_parameters(unmatched) == argon2.extract_parameters(computed)
+    assert list(map(len, unmatched.split("$"))) == list(map(len, computed.split("$")))
+    with pytest.raises(VerifyMismatchError):
+        accounts.hasher.verify(unmatched, "a password")
+    assert accounts.unmatched_hash() != unmatched

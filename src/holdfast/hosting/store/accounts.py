@@ -1,5 +1,6 @@
 """Accounts: users and organizations, their names, e-mail addresses and passwords."""
 
+import base64
 import re
 import secrets
 import time
@@ -9,6 +10,7 @@ from typing import Any, Final
 import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import ARGON2_VERSION
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -85,8 +87,23 @@ MIN_PASSWORD: Final = 8
 
 hasher = PasswordHasher()
 hashing = HashLimiter()
+
+
+def unmatched_hash() -> str:
+    """Return a hash with the parameters of `hasher` that no password has.
+
+    It is random: computing one would take a quarter of a second of each command that imports this module.
+    """
+    salt, digest = (
+        base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
+        for size in (hasher.salt_len, hasher.hash_len)
+    )
+    cost = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    return f"$argon2id$v={ARGON2_VERSION}${cost}${salt}${digest}"
+
+
 # Verified when the user does not exist, so that the response takes as long as for an existing user.
-NOBODY: Final = hasher.hash(secrets.token_urlsafe())
+NOBODY: Final = unmatched_hash()
 
 
 class Account(msgspec.Struct, frozen=True):
