@@ -11,6 +11,8 @@ GROWTH: Final = 4.3
 MAX_SECONDS: Final = 18 * 3600.0
 # Jitter, so that receivers that failed together are not retried together.
 JITTER: Final = 0.15
+# Its own, so that whoever seeds or compares the generator of the module `random` is not affected by deliveries.
+GENERATOR: Final = random.Random()  # noqa: S311  # jitter is no secret
 # The longest `Retry-After` that is honoured, in seconds.
 MAX_RETRY_AFTER: Final = 3600
 
@@ -19,7 +21,7 @@ def retry_delay(tries: int, *, retry_after: str = "", source: random.Random | No
     """Return the delay in seconds after a number of attempts; `retry_after` is the response's header."""
     grown = FIRST_SECONDS * GROWTH ** min(tries - 1, 20)
     delay = min(grown, MAX_SECONDS)
-    spread = (source or random).uniform(1 - JITTER, 1 + JITTER)
+    spread = (source or GENERATOR).uniform(1 - JITTER, 1 + JITTER)
     requested = (
         min(int(retry_after), MAX_RETRY_AFTER)
         if retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 9
