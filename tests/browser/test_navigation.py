@@ -72,3 +72,13 @@ def test_a_user_navigates_by_keyboard(site: Service, page: Page, keep: Keep) -> 
     keep(page, "issue-search-field")
     page.keyboard.press("Enter")
     expect(page.locator(".copied-block button")).to_be_attached()
+
+
+@pytest.mark.parametrize("page", ["desktop", "phone"], indirect=True)
+def test_a_visitor_finds_public_repositories_from_every_page(site: Service, page: Page) -> None:
+    """The header has one visible link to them at any width; users have it in their menu."""
+    page.goto(f"{site.url}/login")
+    links = page.locator("header").get_by_role("link", name="Explore")
+    expect(links).to_have_count(1)
+    links.click()
+    expect(page).to_have_url(f"{site.url}/-/explore")
