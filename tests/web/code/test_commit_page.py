@@ -29,7 +29,7 @@ def test_a_commit_is_shown_with_its_lines(clients: ServiceClients, git: Git) -> 
         'class="add"><td class="no"></td><td class="no">2</td><td class="t">+ more</td>',
         "<bdi>run</bdi> → <bdi>walk</bdi>",
         "Only the name changed",
-        'data-copy="walk" aria-label="Copy the path walk"',
+        'data-copy="walk" aria-label="Copy path walk"',
         f'<img src="{NOTES_URL}/raw/commit/{commit}/p.png"',
     ):
         assert words in page, words
