@@ -1,6 +1,8 @@
 """Backoff between delivery attempts."""
 
 import random
+import subprocess
+import sys
 from itertools import pairwise
 
 import pytest
@@ -21,6 +23,22 @@ def test_retries_are_spread_over_time() -> None:
     pauses = {retry_delay(3, source=random.Random(seed)) for seed in range(50)}
     assert len(pauses) == 50
     assert max(pauses) / min(pauses) < 1.4
+
+
+FORKED = """
+import os
+from holdfast.hosting.webhooks.backoff import retry_delay
+child = os.fork()
+if child:
+    os.waitpid(child, 0)
+print(retry_delay(1), flush=True)
+"""
+
+
+def test_processes_that_are_forked_do_not_retry_together() -> None:
+    """A process and its child, which has a copy of its memory, have different delays."""
+    completed = subprocess.run([sys.executable, "-c", FORKED], check=True, capture_output=True, text=True)
+    assert len(set(completed.stdout.split())) == 2
 
 
 def test_a_pause_never_grows_beyond_a_day() -> None:

@@ -11,8 +11,8 @@ GROWTH: Final = 4.3
 MAX_SECONDS: Final = 18 * 3600.0
 # Jitter, so that receivers that failed together are not retried together.
 JITTER: Final = 0.15
-# Its own, so that whoever seeds or compares the generator of the module `random` is not affected by deliveries.
-GENERATOR: Final = random.Random()  # noqa: S311  # jitter is no secret
+# Not the generator of the module `random`, which others seed or compare, nor one that forked processes would share.
+GENERATOR: Final = random.SystemRandom()
 # The longest `Retry-After` that is honoured, in seconds.
 MAX_RETRY_AFTER: Final = 3600
 
