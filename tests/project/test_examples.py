@@ -145,6 +145,7 @@ def test_an_example_with_a_service_prints_what_its_page_says(
     run_example(EXAMPLES[command], shell)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", PROCESSES)
 def test_an_example_that_needs_a_process_prints_what_its_page_says(
     command: str, enter_setup: Callable[[str], None]

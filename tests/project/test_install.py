@@ -90,6 +90,7 @@ def check_demo_is_separate(folder: Path) -> None:
     assert not (folder / "x").exists()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_demo_is_a_wheel_of_its_own(tmp_path: Path) -> None:
     """The wheel of the demo has exactly its own modules and requires this version of Holdfast."""

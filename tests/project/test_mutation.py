@@ -170,6 +170,7 @@ def run_mutation(folder: Path, tests: str, **environment: str) -> list[str]:
     return result.stderr.splitlines()
 
 
+@pytest.mark.long
 def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None:
     """Mutants that no test checks or runs survive."""
     assert run_mutation(tmp_path, TESTS) == [
@@ -182,12 +183,14 @@ def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.long
 def test_functions_that_the_tests_have_frozen_are_replaced(tmp_path: Path) -> None:
     """The garbage collector does not list objects after `gc.freeze`."""
     noticed, *_ = run_mutation(tmp_path, f"import gc\n{TESTS}\ngc.freeze()\n")
     assert noticed == "3"
 
 
+@pytest.mark.long
 def test_what_a_shared_fixture_reaches_is_judged_by_every_test_that_uses_it(tmp_path: Path) -> None:
     """A test counts even if another created the fixture, and if it gets the fixture by `getfixturevalue`."""
     tests = """
@@ -207,6 +210,7 @@ def test_that_it_is_one(request):
     assert run_mutation(tmp_path, tests)[:2] == ["2", "0"]
 
 
+@pytest.mark.long
 def test_a_test_that_waits_in_vain_has_noticed_the_mutant(tmp_path: Path) -> None:
     """A test that loops forever with a mutant is timed out and counts as failed."""
     tests = """
