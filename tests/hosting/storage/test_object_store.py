@@ -1,6 +1,7 @@
 """The object store: in a folder, in a bucket of a real S3 server, and in a bucket that fails."""
 
 import asyncio
+import errno
 import os
 import socketserver
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
 from holdfast.hosting.errors import NoSuchStoredObject, StorageUnavailable
@@ -59,6 +61,7 @@ def test_a_file_is_read_as_it_was_written(store: ObjectStore, tmp_path: Path, si
     assert read(store, key) == content
     assert read(store, key, size // 3, size // 2) == content[size // 3 : size // 2]
     assert read(store, key, size // 2, size + 10) == content[size // 2 :]
+    assert read(store, key, 0, min(size, 1)) == content[:1]
     assert store.read_range(key, size // 3, size // 2) == content[size // 3 : size // 2]
     assert store.read_range(key, 0, size) == content
     store.fetch(key, tmp_path / "fetched")
@@ -121,6 +124,15 @@ def test_a_bucket_signs_urls(s3: S3Server, tmp_path: Path) -> None:
     assert asyncio.run(open_object_store(Settings(data=tmp_path)).signed_url("lfs/signed", 60)) is None
 
 
+def test_a_bucket_without_an_endpoint_is_at_amazon(tmp_path: Path) -> None:
+    """Its URLs name the bucket's region, and are encrypted."""
+    of_user = Settings(data=tmp_path, s3_access_key=Secret("x"), s3_secret_key=Secret("hunter2"))
+    store = open_object_store(msgspec.structs.replace(of_user, s3_bucket="bucket", s3_region="eu-north-1"))
+    url = asyncio.run(store.signed_url("lfs/signed", 60))
+    assert url is not None
+    assert httpx.URL(url).copy_with(query=None) == "https://s3.eu-north-1.amazonaws.com/bucket/lfs/signed"
+
+
 def test_a_real_server_has_create_only_put(s3: S3Server, tmp_path: Path) -> None:
     """The check for conditional PUT passes, also when it is repeated."""
     store = open_object_store(s3.settings(Settings(data=tmp_path)))
@@ -160,7 +172,7 @@ def test_unfinished_files_and_uploads_are_deleted(tmp_path: Path) -> None:
         store = open_object_store(bucket_settings(tmp_path, bucket))
         for name, key, begun in (
             ("old", "lfs/1", 100.0),
-            ("new", "packs/2", 900.0),
+            ("new", "packs/2", 500.0),
             ("foreign", "other/3", 100.0),
         ):
             bucket.uploads[name] = {}
@@ -169,6 +181,7 @@ def test_unfinished_files_and_uploads_are_deleted(tmp_path: Path) -> None:
             stored.write_bytes(b"")
             old.write_bytes(b"")
             os.utime(old, (100, 100))
+            os.utime(stored, (500, 500))
             assert store.delete_unfinished(500.0) == 2
             assert stored.exists()
             assert not old.exists()
@@ -258,3 +271,42 @@ def test_a_file_is_synced_before_it_has_its_key_and_its_name_after(
     store.put_file("packs/ab/key", tmp_path / "source")
     named = [("sync", "ab"), ("sync", "packs"), ("sync", tmp_path.name)]
     assert steps == [("sync", "source"), ("link", "key"), *named]
+
+
+def test_a_file_of_another_file_system_is_copied_and_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No link is possible there, so a synced copy gets the key, and an object that is fetched is copied too."""
+    (tmp_path / "data").mkdir()
+    store = open_object_store(Settings(data=tmp_path / "data"))
+    synced: list[bytes] = []
+    link = os.link
+
+    def link_within(source: Path, target: Path) -> None:
+        if not (source.is_relative_to(tmp_path / "data") and target.is_relative_to(tmp_path / "data")):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        assert source.read_bytes() in synced
+        link(source, target)
+
+    def note_sync(path: Path) -> None:
+        if path.parent == store.incoming:
+            synced.append(path.read_bytes())
+        fsync_path(path)
+
+    monkeypatch.setattr(object_store, "fsync_path", note_sync)
+    monkeypatch.setattr(os, "link", link_within)
+    (tmp_path / "source").write_bytes(b"content")
+    store.put_file("packs/ab/key", tmp_path / "source")
+    store.fetch("packs/ab/key", tmp_path / "fetched")
+    assert (tmp_path / "fetched").read_bytes() == b"content"
+    assert list(store.incoming.iterdir()) == []
+
+
+def test_an_object_is_as_old_as_its_key(tmp_path: Path) -> None:
+    """An old file that is stored is a new object, so that it is not deleted as an orphan of long ago."""
+    store = open_object_store(Settings(data=tmp_path))
+    (tmp_path / "old").write_bytes(b"content")
+    os.utime(tmp_path / "old", (1, 1))
+    store.put_file("packs/ab/key", tmp_path / "old")
+    (stored_file,) = store.list("packs/")
+    assert abs(stored_file.written_at - time.time()) < 60
