@@ -87,6 +87,7 @@ def test_a_token_needs_a_name_of_its_own(app: App, ada: Account, name: str, viol
     with pytest.raises(InvalidField) as excinfo:
         access_tokens.create(app, actor, ada, NewToken(name=name, scopes=("all",)))
     assert (excinfo.value.field, excinfo.value.violation) == ("Name", violation)
+    access_tokens.create(app, actor, ada, NewToken(name="x" * 255, scopes=("all",)))
     access_tokens.create(app, actor, ada, WANTED)
     with pytest.raises(TokenNameTaken):
         access_tokens.create(app, actor, ada, WANTED)

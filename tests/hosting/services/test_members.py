@@ -49,8 +49,11 @@ def test_other_users_see_public_members_only(app: App, people: dict[str, Account
     assert not members.is_member(app, ada, member, ben, public_only=True)
     assert not members.is_member(app, Actor(people["eve"]), stranger, ben)
     assert members.is_member(app, Actor(ben), stranger, ben)
+    hidden = OrganizationAccess(guild, Mode.NONE)
     with pytest.raises(NoSuchOrganization):
-        members.list_members(app, ANONYMOUS, OrganizationAccess(guild, Mode.NONE), skip=0, limit=9)
+        members.list_members(app, ANONYMOUS, hidden, skip=0, limit=9)
+    with pytest.raises(NoSuchOrganization):
+        members.is_member(app, ANONYMOUS, hidden, people["ada"])
 
 
 def test_only_owners_remove_members_and_one_owner_stays(
