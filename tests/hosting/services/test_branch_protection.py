@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.hosting.access import ANONYMOUS, Actor, RepositoryAccess
+from holdfast.hosting.access import ANONYMOUS, Actor, Mode, RepositoryAccess, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     Forbidden,
@@ -31,7 +31,15 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.protections import Protection, ProtectionRule
 from holdfast.hosting.store.repositories import Repository
-from tests.hosting.repository_helpers import WRITE, let_in, make_people
+from holdfast.hosting.store.teams import Team, team_named
+from tests.hosting.repository_helpers import (
+    WRITE,
+    let_in,
+    make_organization,
+    make_people,
+    make_repository,
+    make_team,
+)
 
 
 def rule(name: str, *, priority: int = 1, number: int = 1, created_at: int = 0, **said: Any) -> Protection:
@@ -113,6 +121,116 @@ def test_a_person_on_the_list_may_push(ada: Account) -> None:
     assert not branch_protection.may_force_push(listed.rule, ada, frozenset())
 
 
+@pytest.mark.parametrize(
+    ("said", "by_user", "by_team", "by_other", "by_key"),
+    [
+        ({}, False, False, False, False),
+        ({"enable_push": True}, True, True, True, True),
+        ({"enable_push": True, "enable_push_whitelist": True}, False, False, False, False),
+        (
+            {"enable_push": True, "enable_push_whitelist": True, "push_users": [1], "push_teams": [7]},
+            True,
+            True,
+            False,
+            False,
+        ),
+        (
+            {"enable_push": True, "enable_push_whitelist": True, "push_whitelist_deploy_keys": True},
+            False,
+            False,
+            False,
+            True,
+        ),
+        ({"push_users": [1], "push_teams": [7], "push_whitelist_deploy_keys": True}, False, False, False, False),
+    ],
+)
+def test_a_push_needs_the_allowlist_where_there_is_one(
+    ada: Account, said: dict[str, Any], *, by_user: bool, by_team: bool, by_other: bool, by_key: bool
+) -> None:
+    """Users, members of teams and deploy keys are listed separately, and a list alone does not enable pushes.
+
+    A deploy key does not have the rights of the user and the teams who added it.
+    """
+    listed, other = msgspec.structs.replace(ada, id=1), msgspec.structs.replace(ada, id=2)
+    of = msgspec.convert(said, ProtectionRule)
+    may_push = branch_protection.may_push
+    assert may_push(of, listed, frozenset()) == by_user
+    assert may_push(of, other, frozenset({7, 8})) == by_team
+    assert may_push(of, other, frozenset({8})) == by_other
+    assert may_push(of, listed, frozenset({7}), by_deploy_key=True) == by_key
+
+
+@pytest.mark.parametrize(
+    ("said", "by_user", "by_team", "by_other", "by_key"),
+    [
+        ({}, False, False, False, False),
+        ({"enable_force_push": True}, True, True, True, True),
+        ({"enable_force_push": True, "enable_push": False}, False, False, False, False),
+        ({"enable_force_push": True, "enable_push_whitelist": True}, False, False, False, False),
+        ({"enable_force_push": True, "enable_force_push_allowlist": True}, False, False, False, False),
+        (
+            {
+                "enable_force_push": True,
+                "enable_force_push_allowlist": True,
+                "force_push_users": [1],
+                "force_push_teams": [7],
+            },
+            True,
+            True,
+            False,
+            False,
+        ),
+        (
+            {
+                "enable_force_push": True,
+                "enable_force_push_allowlist": True,
+                "force_push_allowlist_deploy_keys": True,
+            },
+            False,
+            False,
+            False,
+            True,
+        ),
+    ],
+)
+def test_a_force_push_needs_both_permissions(
+    ada: Account, said: dict[str, Any], *, by_user: bool, by_team: bool, by_other: bool, by_key: bool
+) -> None:
+    """It needs the permission to push and, where there is a list of those who may force-push, a place on it."""
+    listed, other = msgspec.structs.replace(ada, id=1), msgspec.structs.replace(ada, id=2)
+    of = msgspec.convert({"enable_push": True, **said}, ProtectionRule)
+    may_force_push = branch_protection.may_force_push
+    assert may_force_push(of, listed, frozenset()) == by_user
+    assert may_force_push(of, other, frozenset({7, 8})) == by_team
+    assert may_force_push(of, other, frozenset({8})) == by_other
+    assert may_force_push(of, listed, frozenset({7}), by_deploy_key=True) == by_key
+
+
+@pytest.mark.parametrize(
+    ("mode", "units", "is_official"),
+    [
+        (Mode.READ, {}, False),
+        (Mode.WRITE, {}, True),
+        (Mode.READ, {Unit.CODE: Mode.READ}, False),
+        (Mode.READ, {Unit.CODE: Mode.WRITE}, True),
+        (Mode.WRITE, {Unit.ISSUES: Mode.WRITE}, False),
+    ],
+)
+def test_reviews_of_teams_that_may_write_code_are_official(
+    mode: Mode, units: dict[str, int], *, is_official: bool
+) -> None:
+    """Of a team with units that of the code counts; an allowlist of approvers decides alone."""
+    team = Team(7, 1, "crew", "", mode, False, False, "private", units)
+    assert branch_protection.is_official_team(None, team) == is_official
+    assert branch_protection.is_official_team(ProtectionRule(approvals_teams=(8,)), team) == is_official
+    assert branch_protection.is_official_team(
+        ProtectionRule(enable_approvals_whitelist=True, approvals_teams=(7,)), team
+    )
+    assert not branch_protection.is_official_team(
+        ProtectionRule(enable_approvals_whitelist=True, approvals_teams=(8,)), team
+    )
+
+
 def test_rules_protect_files(ada: Account) -> None:
     """A commit through the API may change a file or not, depending on the file patterns of the rule."""
     open_rule = rule("main", enable_push=True, protected_file_patterns="*.lock")
@@ -123,6 +241,8 @@ def test_rules_protect_files(ada: Account) -> None:
     closed = rule("main", unprotected_file_patterns="notes/*")
     assert may_commit(closed, ada, frozenset(), "notes/a") is None
     assert may_commit(closed, ada, frozenset(), "a") == "user cannot commit to repo [user: admin]"
+    signed = rule("main", enable_push=True, require_signed_commits=True)
+    assert may_commit(signed, ada, frozenset(), "a") == "user cannot commit to repo [user: admin]"
 
 
 def target_of(app: App, actor: Actor, repository: Repository) -> RepositoryAccess:
@@ -164,6 +284,7 @@ def test_only_administrators_of_the_repository_manage_rules(app: App, notes: Rep
         ("[a", {}, InvalidValue),
         ("main", {"priority": 2**31 + 1}, InvalidValue),
         ("main", {"required_approvals": -1}, InvalidValue),
+        ("main", {"required_approvals": 1001}, InvalidValue),
         ("main", {"unprotected_file_patterns": "a;[b"}, InvalidValue),
         ("main", {"push_whitelist_usernames": ["nobody"]}, UnknownName),
         ("main", {"push_whitelist_teams": ["nobody"]}, UnknownName),
@@ -192,3 +313,43 @@ def test_a_rule_keeps_what_an_edit_does_not_name(app: App, notes: Repository) ->
     branch_protection.delete(app, admin, target, "main")
     with pytest.raises(NoSuchProtection):
         branch_protection.find(app, admin, target, "main")
+
+
+def test_a_rule_without_a_priority_comes_last(app: App, notes: Repository) -> None:
+    """Priorities from 0, which is the default and means the last place, to 2^31 are accepted."""
+    admin = Actor(notes.owner)
+    target = target_of(app, admin, notes)
+    largest = ProtectionEdit(priority=2**31, required_approvals=1000)
+    for name, changes, priority in (
+        ("first", ProtectionEdit(), 1),
+        ("second", ProtectionEdit(priority=0, required_approvals=0), 2),
+        ("third", ProtectionEdit(), 3),
+        ("fourth", largest, 2**31),
+    ):
+        assert branch_protection.create(app, admin, target, name, changes).priority == priority
+    assert branch_protection.find(app, admin, target, "fourth").rule.required_approvals == 1000
+
+
+def test_a_rule_of_an_organization_names_its_teams(app: App) -> None:
+    """Teams of the organization are found by name, whatever the case, and those of another one are unknown."""
+    (ada,) = make_people(app.database, "ada")
+    fleet, other = (make_organization(app.database, name, ada) for name in ("fleet", "other"))
+    make_team(app.database, fleet, "Crew", [ada])
+    make_team(app.database, other, "Guests", [ada])
+    admin = Actor(accounts.find_user(app.database, "admin"))
+    ship = make_repository(app.database, fleet)
+    target = target_of(app, admin, ship)
+    wanted = ProtectionEdit(push_whitelist_teams=["crew", "Owners"])
+    ids = tuple(team_named(app.database, fleet, name).id for name in ("Crew", "Owners"))
+    assert branch_protection.create(app, admin, target, "main", wanted).rule.push_teams == ids
+    with pytest.raises(UnknownName):
+        branch_protection.edit(app, admin, target, "main", ProtectionEdit(push_whitelist_teams=["Guests"]))
+
+
+def test_the_rule_of_a_branch_is_found_in_its_repository(app: App, notes: Repository) -> None:
+    """It is the first that matches; a branch that none matches is not protected."""
+    admin = Actor(notes.owner)
+    target = target_of(app, admin, notes)
+    stored = branch_protection.create(app, admin, target, "release/*", ProtectionEdit(enable_push=True))
+    assert branch_protection.rule_of(app.database, notes, "release/1") == stored.rule
+    assert branch_protection.rule_of(app.database, notes, "main") is None
