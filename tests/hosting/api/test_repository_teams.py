@@ -58,6 +58,7 @@ def test_managing_teams_requires_administrators(
     assert eve.put(f"{HOME}/teams/Guests").status_code == 403
     assert eve.delete(f"{HOME}/teams/Crew").status_code == 403
     assert max_.get(f"{HOME}/teams").status_code == 404
+    assert max_.get(f"{HOME}/teams/Crew").status_code == 404
     assert max_.put(f"{HOME}/teams/Guests").status_code == 404
     assert clients.anonymous.get(f"{HOME}/teams").status_code == 401
     assert team_names(ada) == ["Owners", "Crew"]

@@ -192,6 +192,25 @@ def test_changes_require_a_session_and_the_password(app: App, ada: Account) -> N
                 two_factor.enrolment_of(app, actor, "")
 
 
+def test_changes_require_a_valid_code(app: App, ada: Account) -> None:
+    """A wrong code neither disables the app nor replaces the recovery codes; a pending secret is not enabled."""
+    actor = Actor(ada, by_password=True)
+    two_factor.begin(app, actor, "")
+    with pytest.raises(TwoFactorDisabled):
+        two_factor.disable(app, actor, Secret("wrong"), now=NOW)
+    secret, codes = enable(app, ada, now=NOW - 300)
+    for change in (two_factor.disable, two_factor.replace_recovery_codes):
+        with pytest.raises(WrongCode):
+            change(app, actor, Secret("wrong"), now=NOW)
+    assert two_factor.status_of(app, ada).codes_left == 10
+    replaced = two_factor.replace_recovery_codes(app, actor, codes[0], now=NOW)
+    with pytest.raises(WrongCode):
+        two_factor.check(app, ada, codes[1], now=NOW)
+    two_factor.check(app, ada, replaced[1], now=NOW)
+    assert not two_factor.disable(app, actor, code(secret), now=NOW)
+    assert not two_factor.is_enabled(app, ada)
+
+
 def test_administrators_disable_two_factor_authentication(app: App, ada: Account) -> None:
     """An administrator disables it for another user; users cannot, and it is an error where it is disabled."""
     enable(app, ada)
