@@ -66,9 +66,9 @@ def test_a_passkey_identifies_its_user(app: App, ada: Account) -> None:
 
 @pytest.mark.parametrize("purpose", [ChallengePurpose.SECOND_FACTOR, ChallengePurpose.CONFIRMATION])
 def test_a_user_is_offered_their_own_passkeys(app: App, ada: Account, purpose: ChallengePurpose) -> None:
-    """As a second factor, user presence is enough, and passkeys of other users are refused.
+    """As a second factor, user presence is enough where the passkey cannot verify its user.
 
-    A user without passkeys gets no challenge.
+    Passkeys of other users are refused, and a user without passkeys gets no challenge.
     """
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
     with pytest.raises(PasskeyRefused):
@@ -76,6 +76,8 @@ def test_a_user_is_offered_their_own_passkeys(app: App, ada: Account, purpose: C
     key, _ = add_passkey(app, ada)
     foreign, _ = add_passkey(app, eve)
     options = request_options(app, purpose, ada)
+    assert json.loads(options)["userVerification"] == "preferred"
+    assert json.loads(request_options(app))["userVerification"] == "required"
     assert [credential["id"] for credential in json.loads(options)["allowCredentials"]] == [
         encoded(key.credential_id)
     ]
