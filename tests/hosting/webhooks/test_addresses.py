@@ -94,7 +94,10 @@ def test_no_ipv4_address_hides_in_ipv6(address: ipaddress.IPv4Address, form: str
 
 
 def test_the_setting_names_kinds_networks_and_hosts() -> None:
-    """The setting allows kinds, networks and host patterns; a matching host may have any address."""
+    """The setting allows kinds, networks and host patterns; a matching host may have any address.
+
+    A network may be given by any address of it, and the scope of an address does not matter.
+    """
     allowed = AllowedHosts.parse(" external, 10.1.0.0/16 ,fd00::5, *.internal.example.org ")
     inside = ipaddress.ip_address("192.168.0.9")
     assert allowed.allows("ci.internal.example.org", inside)
@@ -103,6 +106,10 @@ def test_the_setting_names_kinds_networks_and_hosts() -> None:
     assert not allowed.allows("x", ipaddress.ip_address("10.2.0.1"))
     assert allowed.allows("x", ipaddress.ip_address("fd00::5"))
     assert allowed.allows("x", ipaddress.ip_address("9.9.9.9"))
+    written_by_people = AllowedHosts.parse("10.1.2.3/16, fe80::7/10")
+    assert written_by_people.allows("x", ipaddress.ip_address("10.1.255.1"))
+    assert written_by_people.allows("x", ipaddress.ip_address("fe80::1%eth0"))
+    assert not written_by_people.allows("x", ipaddress.ip_address("::1%eth0"))
 
 
 def test_a_refusal_says_what_was_refused_and_what_would_allow_it() -> None:

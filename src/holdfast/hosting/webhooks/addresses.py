@@ -70,9 +70,7 @@ ISATAP: Final = (0x00005EFE, 0x02005EFE)
 
 
 def kind_of(address: Address) -> str:
-    """Return the kind of an address: `public`, or why it is not."""
-    if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
-        address = ipaddress.IPv6Address(int(address))
+    """Return the kind of an address: `public`, or why it is not; its scope does not matter."""
     for network, kind in KINDS:
         if address.version == network.version and address in network:
             return kind
@@ -112,10 +110,9 @@ class AllowedHosts:
         """Return whether a connection to an address is allowed, given the host name of the URL."""
         if self.everything:
             return True
-        plain = ipaddress.ip_address(str(address).partition("%")[0])
         return (
-            kind_of(plain) in self.kinds
-            or any(plain.version == network.version and plain in network for network in self.networks)
+            kind_of(address) in self.kinds
+            or any(address.version == network.version and address in network for network in self.networks)
             or any(pattern.matches(host) for pattern in self.hosts)
         )
 
