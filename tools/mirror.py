@@ -118,6 +118,7 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
         "transfers": ("notifications",),
         "two_factor": ("passkeys",),
         "users": ("chat_backups",),
+        "webhooks": ("hosting/api/admin_hooks", "hosting/api/webhook_options", "hosting/api/webhook_tests"),
     },
     Path("hosting/storage"): {
         "local_copies": ("compaction",),

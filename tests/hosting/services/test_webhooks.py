@@ -1,5 +1,6 @@
 """Webhooks: permissions, owners, validation and test deliveries."""
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -153,6 +154,72 @@ def test_an_edit_changes_what_is_given_and_keeps_the_rest(app: App, own: Webhook
     assert (edited.name, edited.is_active, edited.secret, edited.url) == ("CI", True, created.secret, created.url)
     with pytest.raises(InvalidWebhookOption):
         webhooks.edit(app, Actor(ada), own, created.id, WebhookEdit(url="nowhere"))
+    changes = WebhookEdit(
+        url="https://ci:pa55@other.example/h", content_type="form", secret="other", is_active=False
+    )
+    moved = webhooks.edit(app, Actor(ada), own, created.id, changes)
+    assert (moved.name, moved.url, moved.content_type, moved.is_active) == (
+        "CI",
+        "https://other.example/h",
+        "form",
+        False,
+    )
+    assert app.cipher.decrypt(moved.secret) == "other"
+    assert app.cipher.decrypt(moved.authorization) == "Basic Y2k6cGE1NQ=="
+    changes = WebhookEdit(url="https://ci:pa55@third.example/h", authorization="Bearer x")
+    header = webhooks.edit(app, Actor(ada), own, created.id, changes).authorization
+    assert app.cipher.decrypt(header) == "Bearer x"
+
+
+def test_the_longest_options_are_accepted(app: App, own: WebhookOwner, ada: Account) -> None:
+    """Names and filters have up to 255 characters, URLs, secrets and options 2048, and a header 4096."""
+    url = "https://ci.example/".ljust(2048, "x")
+    longest = WebhookEdit(
+        url=url, secret="s" * 2048, name="n" * 255, branch_filter="b" * 255, authorization="a" * 4096
+    )
+    created = webhooks.create(app, Actor(ada), own, replace(WANTED, url=url, secret="s" * 2048, name="n" * 255))
+    edited = webhooks.edit(app, Actor(ada), own, created.id, longest)
+    assert (edited.url, edited.name, edited.branch_filter) == (url, "n" * 255, "b" * 255)
+    for changes in (
+        WebhookEdit(url=url + "x"),
+        WebhookEdit(secret="s" * 2049),
+        WebhookEdit(name="n" * 256),
+        WebhookEdit(authorization="a" * 4097),
+    ):
+        with pytest.raises((InvalidField, InvalidValue, InvalidWebhookOption)):
+            webhooks.edit(app, Actor(ada), own, created.id, changes)
+
+
+def test_a_webhook_of_the_service_stays_of_its_kind(app: App) -> None:
+    """A system webhook does not become a default one, nor the other way; other webhooks ignore the option."""
+    admin = accounts.find_user(app.database, "admin")
+    actor, service = Actor(admin), WebhookOwner(None)
+    for is_system in (True, False):
+        created = webhooks.create(app, actor, service, replace(WANTED, is_system=is_system))
+        assert (
+            webhooks.edit(app, actor, service, created.id, WebhookEdit(is_system=is_system)).scope == created.scope
+        )
+        for other in (not is_system, None):
+            with pytest.raises(InvalidWebhookOption) as excinfo:
+                webhooks.edit(app, actor, service, created.id, WebhookEdit(is_system=other))
+            assert excinfo.value.option == "is_system_webhook"
+    own = webhooks.create(app, actor, WebhookOwner(admin), WANTED)
+    assert webhooks.edit(app, actor, WebhookOwner(admin), own.id, WebhookEdit(is_system=True)).scope == own.scope
+
+
+def test_an_edit_of_a_slack_webhook_keeps_its_other_options(app: App, own: WebhookOwner, ada: Account) -> None:
+    """Options that are not given keep their value, and the channel cannot be removed."""
+    slack = replace(WANTED, type="slack", channel=" #ci ", username="bot")
+    created = webhooks.create(app, Actor(ada), own, slack)
+    edited = webhooks.edit(app, Actor(ada), own, created.id, WebhookEdit(color="red"))
+    assert msgspec.json.decode(edited.meta) == {
+        "channel": "#ci",
+        "username": "bot",
+        "icon_url": "",
+        "color": "red",
+    }
+    with pytest.raises(SlackChannelRequired):
+        webhooks.edit(app, Actor(ada), own, created.id, WebhookEdit(channel=" "))
 
 
 def test_a_test_needs_a_repository_with_commits_and_a_ref_of_it(app: App, own: WebhookOwner, ada: Account) -> None:
