@@ -56,6 +56,15 @@ def test_old_objects_without_a_row_are_deleted(stored_objects: App) -> None:
     assert collect(stored_objects, ALWAYS) == 0
 
 
+def test_a_single_object_is_deleted_once_it_is_older_than_the_limit(app: App) -> None:
+    """An object written at the very time is kept, because its row may still be written."""
+    app.store.put(key_of("aa-2"), b"content")
+    (stored_file,) = app.store.list(ATTACHMENTS)
+    assert collect(app, stored_file.written_at) == 0
+    assert collect(app, stored_file.written_at + 0.001) == 1
+    assert stored_uuids(app) == set()
+
+
 def test_nothing_is_deleted_during_a_backup(stored_objects: App) -> None:
     """Unused objects are kept while a backup runs, which may be about to read them."""
     with backup_lease(stored_objects.database):
