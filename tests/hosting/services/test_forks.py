@@ -1,17 +1,43 @@
 """Forks: concurrent creation, and the login and the parent they require."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import update
+from structlog.testing import capture_logs
 
-from holdfast.hosting.access import ANONYMOUS, Actor, RepositoryAccess
+from holdfast.hosting.access import ANONYMOUS, Actor, RepositoryAccess, WebhookOwner
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import ForkExists, LoginRequired, NotAFork
-from holdfast.hosting.services import forks, repositories
+from holdfast.hosting.errors import (
+    Forbidden,
+    ForkExists,
+    InvalidField,
+    InvalidValue,
+    LoginRequired,
+    MergeRefused,
+    NoSuchBranch,
+    NoSuchRepository,
+    NotAFork,
+    NotFastForward,
+    PushRefused,
+    RepositoryReadOnly,
+)
+from holdfast.hosting.services import forks, repositories, webhooks
+from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.webhooks import NewWebhook
+from holdfast.hosting.store import deliveries, protections, repository_log
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.deliveries import DeliveryFilter
+from holdfast.hosting.store.protections import ProtectionRule
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, repository_by_id
-from tests.hosting.repository_helpers import make_people
+from holdfast.hosting.store.tables import repositories as table
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_organization, make_people, recorded_events
+from tests.hosting.services.commit_helpers import commit_request, file_change
+
+SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 def seen(app: App, person: Account | None, repository: Repository) -> tuple[App, Actor, RepositoryAccess]:
@@ -45,3 +71,192 @@ def test_a_login_and_a_parent_are_needed(app: App) -> None:
         forks.fork(*seen(app, None, parent))
     with pytest.raises(NotAFork):
         forks.merge_upstream(*seen(app, ada, parent), "main")
+
+
+def change(app: App, repository: Repository, **columns: object) -> Repository:
+    """Change columns of a repository."""
+    with app.database.write() as connection:
+        connection.execute(update(table).where(table.c.id == repository.id).values(**columns))
+    return repository_by_id(app.database, repository.id)
+
+
+def commit(app: App, repository: Repository, path: str, content: bytes = b"x") -> str:
+    """Commit a file to the default branch."""
+    current = repository_by_id(app.database, repository.id)
+    return commit_files(app, commit_request(app, current, file_change(path, content))).commit.id
+
+
+def head(app: App, repository: Repository, branch: str = "main") -> str | None:
+    """Return the commit of a branch."""
+    return repository_log.find_ref(app.database, repository.id, f"refs/heads/{branch}")
+
+
+@SQLITE
+def test_a_fork_has_what_its_parent_has_but_no_issues(app: App) -> None:
+    """It points to the same commits, its events are recorded, and its owner has no second fork."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    new = NewRepository(name="ship", description="A ship", default_branch="trunk")
+    parent = repositories.create(app, ada, ada, new, {"a": b"a"})
+    fork = forks.fork(*seen(app, bob, parent))
+    assert (fork.full_name, fork.description, fork.default_branch) == ("bob/ship", "A ship", "trunk")
+    assert (fork.fork_of, fork.is_private, fork.is_empty, fork.has_issues) == (parent.id, False, False, False)
+    assert head(app, fork, "trunk") == head(app, parent, "trunk") is not None
+    assert repository_by_id(app.database, parent.id).fork_count == 1
+    assert [kind for kind, _ in recorded_events(app.database)][-2:] == ["repository", "fork"]
+    with pytest.raises(ForkExists) as excinfo:
+        forks.fork(*seen(app, bob, parent), name="boat")
+    assert excinfo.value.fork == "bob/ship"
+    with pytest.raises(InvalidField):
+        forks.fork(*seen(app, ada, parent), name="x" * 101)
+
+
+@SQLITE
+def test_a_private_repository_is_forked_by_its_readers_and_stays_private(app: App) -> None:
+    """Others do not fork it, and its collaborators have the same access to the fork."""
+    ada, bob, eve, mia = make_people(app.database, "ada", "bob", "eve", "mia")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship", is_private=True), {"a": b"a"})
+    let_in(app.database, parent, bob, READ)
+    let_in(app.database, parent, mia, WRITE)
+    with pytest.raises(Forbidden):
+        forks.fork(*seen(app, eve, parent))
+    fork = forks.fork(*seen(app, bob, parent))
+    assert fork.is_private
+    modes = {user.name: seen(app, user, fork)[2].permissions.mode for user in (ada, bob, mia, eve)}
+    parent_modes = {user.name: seen(app, user, parent)[2].permissions.mode for user in (ada, bob, mia, eve)}
+    assert modes["mia"] == parent_modes["mia"] == WRITE
+    assert modes["eve"] == 0
+    for user, count in ((ada, 1), (bob, 1), (eve, 0), (None, 0)):
+        listed = forks.list_forks(app, seen(app, user, fork)[1], seen(app, ada, parent)[2], skip=0, limit=9)
+        assert listed.total == count
+
+
+@SQLITE
+def test_an_organization_owns_the_forks_of_those_who_may_create_repositories_there(app: App) -> None:
+    """Other users are refused, and an organization they cannot see does not exist for them."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    make_organization(app.database, "fleet", ada)
+    make_organization(app.database, "secret", ada, visibility="private")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    with pytest.raises(Forbidden):
+        forks.fork(*seen(app, bob, parent), organization="fleet")
+    for name in ("secret", "nowhere"):
+        with pytest.raises(InvalidValue, match=f"there is no organization {name}"):
+            forks.fork(*seen(app, bob, parent), organization=name)
+    assert forks.fork(*seen(app, ada, parent), organization="fleet").full_name == "fleet/ship"
+    assert forks.fork(*seen(app, ada, parent), organization="secret").owner.name == "secret"
+    assert forks.fork(*seen(app, bob, parent)).owner == bob
+    hidden = make_organization(app.database, "hidden", ada, visibility="private")
+    public = repositories.create(app, hidden, ada, NewRepository(name="boat"), {"a": b"a"})
+    assert forks.fork(*seen(app, ada, public)).is_private
+
+
+@SQLITE
+def test_a_branch_is_updated_from_the_parent(app: App) -> None:
+    """A fast-forward moves it to the parent's commit; a merge has both parents, and keeps both changes."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    fork = forks.fork(*seen(app, bob, parent))
+    assert forks.merge_upstream(*seen(app, bob, fork), "main") == "up-to-date"
+    theirs = commit(app, parent, "oar")
+    assert forks.merge_upstream(*seen(app, bob, fork), "main", ff_only=True) == "fast-forward"
+    assert head(app, fork) == theirs
+    theirs, ours = commit(app, parent, "mast"), commit(app, fork, "sail")
+    with pytest.raises(NotFastForward):
+        forks.merge_upstream(*seen(app, bob, fork), "main", ff_only=True)
+    assert head(app, fork) == ours
+    assert forks.merge_upstream(*seen(app, bob, fork), "") == "merge"
+    merged = head(app, fork)
+    assert merged is not None
+    repo = app.copies.open(fork)
+    text = repo.read(merged, "commit").decode()
+    assert [line[7:] for line in text.splitlines() if line.startswith("parent ")] == [ours, theirs]
+    assert text.endswith("\n\nMerge branch 'main' of ada/ship into main\n")
+    assert "author bob <" in text
+    assert forks.merge_upstream(*seen(app, bob, fork), "main") == "up-to-date"
+    commit(app, parent, "oar", b"oak")
+    ours = commit(app, fork, "oar", b"ash")
+    with pytest.raises(MergeRefused):
+        forks.merge_upstream(*seen(app, bob, fork), "main")
+    assert head(app, fork) == ours
+
+
+@SQLITE
+def test_an_update_by_a_merge_is_a_push(app: App) -> None:
+    """The rules of the branch apply to the merge commit, and webhooks receive it and the commits of the parent."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    fork = forks.fork(*seen(app, bob, parent))
+    commit(app, fork, "sail")
+    theirs = commit(app, parent, "mast")
+    protections.create_protection(app.database, fork, "main", ProtectionRule(protected_file_patterns="oar"))
+    arguments = seen(app, bob, fork)
+    hook = webhooks.create(
+        app,
+        arguments[1],
+        WebhookOwner(arguments[2]),
+        NewWebhook(type="gitea", url="https://ci.example", content_type="json", is_active=True, events=("push",)),
+    )
+    with pytest.raises(PushRefused, match="Not allowed to push"):
+        forks.merge_upstream(*arguments, "main")
+    (rule,) = protections.protections_of(app.database, fork)
+    protections.change_protection(
+        app.database, fork, rule, ProtectionRule(enable_push=True, protected_file_patterns="oar")
+    )
+    with capture_logs() as logged:
+        assert forks.merge_upstream(*arguments, "main") == "merge"
+    assert [event["event"] for event in logged if event["log_level"] == "warning"] == []
+    (delivery, *_), _ = deliveries.deliveries_of(app.database, hook.id, DeliveryFilter(), skip=0, limit=9)
+    stored_delivery = deliveries.find_delivery(app.database, hook.id, delivery.uuid)
+    body = json.loads(deliveries.payload_of(app.database, stored_delivery))
+    assert (body["after"], body["total_commits"]) == (head(app, fork), 2)
+    assert body["commits"][1]["id"] == theirs
+    commit(app, parent, "oar")
+    with pytest.raises(PushRefused, match="protected from changing file oar"):
+        forks.merge_upstream(*arguments, "main")
+
+
+@SQLITE
+def test_the_default_branch_follows_that_of_the_parent(app: App) -> None:
+    """Where the parent has no branch of the name, only the default branch is updated, from that of the parent."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    fork = forks.fork(*seen(app, bob, parent))
+    app.copies.update(fork.id)
+    first = head(app, parent)
+    assert first is not None
+    with app.database.write() as connection:
+        repository_log.append(
+            connection,
+            fork.id,
+            [(None, RefUpdate(f"refs/heads/{name}", "0" * 40, first)) for name in ("own", "other")],
+            [],
+        )
+    theirs = commit(app, parent, "oar")
+    fork = change(app, fork, default_branch="own")
+    assert forks.merge_upstream(*seen(app, bob, fork), "own") == "fast-forward"
+    assert (head(app, fork, "own"), head(app, fork)) == (theirs, first)
+    for missing in ("other", "nowhere"):
+        with pytest.raises(NoSuchBranch):
+            forks.merge_upstream(*seen(app, bob, fork), missing)
+
+
+@SQLITE
+def test_only_writers_who_read_the_parent_update_a_fork(app: App) -> None:
+    """Readers and anonymous users do not, nobody does in an archive, nor from a parent that became private."""
+    ada, bob, eve = make_people(app.database, "ada", "bob", "eve")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    fork = forks.fork(*seen(app, bob, parent))
+    before = head(app, fork)
+    commit(app, parent, "oar")
+    with pytest.raises(LoginRequired):
+        forks.merge_upstream(*seen(app, None, fork), "main")
+    with pytest.raises(Forbidden):
+        forks.merge_upstream(*seen(app, eve, fork), "main")
+    archived = change(app, fork, archived_at=1)
+    with pytest.raises(RepositoryReadOnly):
+        forks.merge_upstream(*seen(app, bob, archived), "main")
+    fork = change(app, fork, archived_at=0)
+    change(app, parent, is_private=True)
+    with pytest.raises(NoSuchRepository):
+        forks.merge_upstream(*seen(app, bob, fork), "main")
+    assert head(app, fork) == before

@@ -25,7 +25,7 @@ from holdfast.hosting.git.tree_writer import Draft
 from holdfast.hosting.services import ref_updates, repositories, repository_search
 from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.services.repository_search import RepositoryPage
-from holdfast.hosting.storage.pack_files import new_pack
+from holdfast.hosting.storage.pack_files import pack_draft
 from holdfast.hosting.store import forks as store
 from holdfast.hosting.store import hooks, subscriptions
 from holdfast.hosting.store.accounts import Account
@@ -140,7 +140,8 @@ def merge_upstream(
             author = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
             message = f"Merge branch '{branch}' of {upstream.repository.full_name} into {branch}\n"
             new = add_merge_commit(draft, current.id, ref.id, author=author, committer=author, message=message)
-            packs = [new_pack(draft.objects())]
+            # The rules of the branch and the payload of the push are read from the copy.
+            packs = pack_draft(app.store, draft, to_copy=True)
         update = RefUpdate(f"refs/heads/{branch}", current.id, new)
         ref_updates.update_refs(app, repository, user, [update], packs=packs, parents=[ref.id])
     app.pushed.add(repository.id)

@@ -43,7 +43,6 @@ from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_c
 from holdfast.hosting.git.encoding import is_id
 from holdfast.hosting.git.identities import commit_email, commit_name, plain
 from holdfast.hosting.git.merge_bases import merge_bases
-from holdfast.hosting.git.packs import object_id
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.tree_writer import Draft
 from holdfast.hosting.services import (
@@ -61,7 +60,7 @@ from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.services.merge_requirements import MergeStyle
 from holdfast.hosting.services.ref_updates import BRANCHES, ActorUpdates
 from holdfast.hosting.services.repositories import permissions_in
-from holdfast.hosting.storage.pack_files import INLINE_LIMIT, new_pack, pack_ids
+from holdfast.hosting.storage.pack_files import pack_draft
 from holdfast.hosting.store import dependencies, hook_subscriptions, issues, lfs, pulls, repository_log
 from holdfast.hosting.store import repositories as repository_rows
 from holdfast.hosting.store.accounts import Account, account_by_id
@@ -72,7 +71,6 @@ from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.pulls import ScheduledMerge
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import DeclaredSettings, Repository
-from holdfast.hosting.store.repository_log import NewPack
 from holdfast.hosting.store.tables import issues as issues_table
 from holdfast.hosting.store.tables import scheduled_merges
 from holdfast.hosting.store.visible_issues import Reader, visible_issues_by_id
@@ -381,22 +379,6 @@ def delete_fork_branch(app: App, actor: Actor, issue: Issue) -> None:
             change.add_entries(issue, "delete_branch", [("", {"old_ref": issue.head_branch})])
 
 
-def pack_draft(app: App, draft: Draft, *, to_copy: bool) -> list[NewPack]:
-    """Pack the objects of a draft; with `to_copy`, or if they are large, also write them to the local copy."""
-    objects = draft.objects()
-    is_small = sum(len(packed_object.content) for packed_object in objects) <= INLINE_LIMIT
-    if not objects:
-        return []
-    if to_copy or not is_small:
-        draft.add_to_copy()
-    if is_small:
-        return [new_pack(objects)]
-    pack = pack_ids(
-        app.store, draft.repo, [object_id(packed_object.kind, packed_object.content) for packed_object in objects]
-    )
-    return [] if pack is None else [pack]
-
-
 def brought_commits(draft: Draft, base: str, tip: str) -> list[Commit] | None:
     """Return the commits a merge adds, oldest first, if they are few and linear; else None."""
     top = parse_commit(tip, draft.read(tip, "commit"))
@@ -453,7 +435,7 @@ def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
 
     try:
         actor_updates = ActorUpdates(user.id, [*updates, *removed], commits)
-        packs = pack_draft(app, draft, to_copy=commits is None or is_shown(app, repository, actor_updates))
+        packs = pack_draft(app.store, draft, to_copy=commits is None or is_shown(app, repository, actor_updates))
         ref_updates.record(
             app, repository, [actor_updates], packs, merging=close, mentioned=mentioned, own_number=issue.number
         )
@@ -635,7 +617,7 @@ def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
         update = RefUpdate(BRANCHES + issue.head_branch, head, tip)
         if not update.has_effect:
             return
-        packs = pack_draft(app, draft, to_copy=True)
+        packs = pack_draft(app.store, draft, to_copy=True)
         if is_fork:
             packs += ref_updates.pack_targets(app, home, repo, [base])
         described = ref_updates.branch_change_of(repo, update, home.default_branch)

@@ -12,9 +12,10 @@ from typing import Final
 
 from holdfast.hosting.errors import GitFailed
 from holdfast.hosting.git import packs, refs
-from holdfast.hosting.git.packs import PackedObject
+from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.tree_writer import Draft
 from holdfast.hosting.storage.object_store import ObjectStore
 from holdfast.hosting.store.repository_log import NewPack
 
@@ -25,6 +26,7 @@ __all__ = [
     "merge_pack_files",
     "new_pack",
     "new_pack_key",
+    "pack_draft",
     "pack_ids",
     "pack_key",
     "pack_new",
@@ -61,6 +63,21 @@ def new_pack(objects: Iterable[PackedObject]) -> NewPack:
     """Build a pack of objects in memory, to be stored in its row."""
     content = packs.encode_pack(objects)
     return NewPack(packs.pack_name(content), len(content), packs.object_count(content), content=content)
+
+
+def pack_draft(store: ObjectStore, draft: Draft, *, to_copy: bool) -> list[NewPack]:
+    """Pack the objects of a draft; with `to_copy`, or if they are large, also write them to the local copy."""
+    objects = draft.objects()
+    is_small = sum(len(packed_object.content) for packed_object in objects) <= INLINE_LIMIT
+    if not objects:
+        return []
+    if to_copy or not is_small:
+        draft.add_to_copy()
+    if is_small:
+        return [new_pack(objects)]
+    ids = [object_id(packed_object.kind, packed_object.content) for packed_object in objects]
+    pack = pack_ids(store, draft.repo, ids)
+    return [] if pack is None else [pack]
 
 
 def pack_ids(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewPack | None:
