@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import select
 
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
@@ -20,12 +21,14 @@ from holdfast.hosting.errors import (
     UnknownState,
     Violation,
 )
-from holdfast.hosting.services import issues, labels
+from holdfast.hosting.services import issues, labels, milestones
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
 from holdfast.hosting.services.labels import NewLabel
+from holdfast.hosting.services.milestones import NewMilestone
 from holdfast.hosting.store import issue_labels
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.repositories import repository_by_id
+from holdfast.hosting.store.tables import issue_assignees, users
 from tests.hosting.services.scenario import Caller, Scenario, make_scenario
 
 LEAK = IssueDraft(title=" It leaks ")
@@ -163,3 +166,88 @@ def test_labels_are_added_replaced_and_removed(scenario: Scenario) -> None:
     assert names() == ["old"]
     issues.replace_labels(*writer, issue, ["bug"])
     assert names() == ["bug"]
+
+
+def test_writers_set_dates_milestones_and_assignees(scenario: Scenario) -> None:
+    """A value that an edit does not name stays, and dates, milestones and assignees can be removed again."""
+    writer = scenario.caller(scenario.writer)
+    milestone = milestones.create(*writer, NewMilestone(title="1.0"))
+    draft = IssueDraft(title="x", due_date=DUE, milestone_id=milestone.id, assignees=["BOB"], is_closed=True)
+    made = issues.create(*writer, draft)
+    assert (made.due_at, made.milestone_id, made.is_closed) == (DUE.timestamp(), milestone.id, True)
+    edited = issues.edit(*writer, made, IssueEdit(body="y", state="open"))
+    assert (edited.due_at, edited.milestone_id, edited.is_closed) == (DUE.timestamp(), milestone.id, False)
+    removed = issues.edit(*writer, made, IssueEdit(remove_due_date=True, milestone_id=0))
+    assert (removed.due_at, removed.milestone_id or 0) == (0, 0)
+    dated = issues.edit(*writer, made, IssueEdit(due_date=DUE, milestone_id=milestone.id))
+    assert (dated.due_at, dated.milestone_id) == (DUE.timestamp(), milestone.id)
+    assert issues.set_due_date(*writer, made, None).due_at == 0
+    assert issues.set_due_date(*writer, made, DUE).due_at == DUE.timestamp()
+    plain = issues.create(*writer, LEAK)
+    assert (plain.due_at, plain.milestone_id or 0, plain.is_closed) == (0, 0, False)
+    with pytest.raises(InvalidReference):
+        issues.edit(*writer, made, IssueEdit(milestone_id=milestone.id + 1))
+
+
+def test_assignees_are_writers(scenario: Scenario) -> None:
+    """Readers cannot be assigned, and names that are not assigned are removed without an error."""
+    writer = scenario.caller(scenario.writer)
+    issue = issues.create(*writer, LEAK)
+
+    def assigned() -> list[str]:
+        statement = select(users.c.name).join(issue_assignees, issue_assignees.c.user_id == users.c.id)
+        with scenario.app.database.read() as connection:
+            return sorted(connection.execute(statement).scalars())
+
+    assert issues.add_assignees(*writer, issue, ["BOB", "ada"]).id == issue.id
+    assert assigned() == ["ada", "bob"]
+    with pytest.raises(InvalidReference):
+        issues.add_assignees(*writer, issue, ["eve"])
+    assert issues.remove_assignees(*writer, issue, ["ada", "eve"]).id == issue.id
+    assert assigned() == ["bob"]
+    issues.edit(*writer, issue, IssueEdit(assignees=["ada"]))
+    assert assigned() == ["ada"]
+
+
+def test_lists_and_texts_of_an_edit_are_limited(scenario: Scenario) -> None:
+    """A hundred labels or assignees, and 255 characters, are accepted; more is refused with the field."""
+    writer = scenario.caller(scenario.writer)
+    bug = labels.create(*writer, NewLabel(name="bug", color="f00"))
+    issue = issues.create(*writer, LEAK)
+    few, many = [bug.id] * 100, [bug.id] * 101
+    people, crowd = ["bob"] * 100, ["bob"] * 101
+    accepted: list[Callable[[], object]] = [
+        lambda: issues.edit(*writer, issue, IssueEdit(labels=few, assignees=people, ref="r" * 255)),
+        lambda: issues.edit(*writer, issue, IssueEdit(title="t" * 255)),
+        lambda: issues.add_labels(*writer, issue, few),
+        lambda: issues.replace_labels(*writer, issue, few),
+        lambda: issues.add_assignees(*writer, issue, people),
+        lambda: issues.remove_assignees(*writer, issue, people),
+        lambda: issues.lock(*writer, issue, "r" * 255),
+    ]
+    refused: list[tuple[Callable[[], object], str]] = [
+        (lambda: issues.edit(*writer, issue, IssueEdit(labels=many)), "Labels"),
+        (lambda: issues.edit(*writer, issue, IssueEdit(assignees=crowd)), "Assignees"),
+        (lambda: issues.edit(*writer, issue, IssueEdit(ref="r" * 256)), "Ref"),
+        (lambda: issues.edit(*writer, issue, IssueEdit(title="t" * 256)), "Title"),
+        (lambda: issues.add_labels(*writer, issue, many), "Labels"),
+        (lambda: issues.replace_labels(*writer, issue, many), "Labels"),
+        (lambda: issues.add_assignees(*writer, issue, crowd), "Assignees"),
+        (lambda: issues.remove_assignees(*writer, issue, crowd), "Assignees"),
+        (lambda: issues.lock(*writer, issue, "r" * 256), "LockReason"),
+    ]
+    for call in accepted:
+        call()
+    for call, field in refused:
+        with pytest.raises(InvalidField) as excinfo:
+            call()
+        assert excinfo.value.field == field
+
+
+def test_a_locked_issue_is_unlocked_again(scenario: Scenario) -> None:
+    """A lock and its end are stored."""
+    writer = scenario.caller(scenario.writer)
+    issue = issues.create(*writer, LEAK)
+    for change, is_locked in ((issues.lock, True), (issues.unlock, False)):
+        change(*writer, issue)
+        assert issues.find(scenario.app, writer[2], issue.number).is_locked == is_locked

@@ -1,5 +1,6 @@
 """Checks of remote addresses before git fetches from them."""
 
+import base64
 import ipaddress
 from dataclasses import replace
 
@@ -105,6 +106,33 @@ def test_only_allowed_addresses_of_a_name_are_given_to_git(
         responses[:] = [["127.0.0.1"], ["10.0.0.7"]]
         with pytest.raises(RemoteFailed, match=r"10\.0\.0\.7"):
             remotes.open_remote(allow_local_addresses, url, NOBODY)
+
+
+def test_credentials_are_sent_as_basic_authentication() -> None:
+    """A token without a user name is sent as the password; without either nothing is sent."""
+    assert Credentials().authorization == ""
+    for credentials, pair in (
+        (Credentials("ada", "x"), b"ada:x"),
+        (Credentials(password="x"), b"oauth2:x"),
+        (Credentials("ada"), b"ada:"),
+    ):
+        scheme, _, encoded = credentials.authorization.partition(" ")
+        assert (scheme, base64.b64decode(encoded)) == ("Basic", pair)
+
+
+def test_the_settings_limit_a_command(app: App) -> None:
+    """A git command that talks to a remote ends after the time and the size that the settings allow."""
+    settings = msgspec.structs.replace(app.settings, migration_timeout=7, migration_max_mb=3)
+    limits = remotes.limits_of(replace(app, settings=settings))
+    assert (limits.seconds, limits.most_bytes) == (7, 3 * 1024 * 1024)
+
+
+def test_an_address_has_a_limited_length() -> None:
+    """An address of 2048 characters is accepted, and a longer one is refused."""
+    address = "https://git.example/".ljust(2048, "a")
+    assert remotes.parse_address(address, "CloneAddr").url == address
+    with pytest.raises(InvalidValue, match="at most 2048 characters"):
+        remotes.parse_address(address + "a", "CloneAddr")
 
 
 @pytest.mark.parametrize("address", ["ftp://a/b", "a", "", "http://a/b?c", "https://a:99999/b", "javascript:1"])
