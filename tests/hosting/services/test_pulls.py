@@ -1,6 +1,7 @@
 """Pull requests: permissions and validation of branches."""
 
 import pytest
+from sqlalchemy import update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
@@ -8,14 +9,23 @@ from holdfast.hosting.errors import (
     InvalidField,
     InvalidReference,
     LoginRequired,
+    NoSuchAccount,
     NoSuchIssue,
     NoSuchRef,
+    Permission,
     RepositoryArchived,
 )
-from holdfast.hosting.services import issues, pulls
+from holdfast.hosting.services import forks, issues, pulls, reviews
+from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
+from holdfast.hosting.services.reviews import ReviewRequests
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.pulls import CLEAN, find_pull
-from tests.hosting.repository_helpers import add_commit
+from holdfast.hosting.store.repositories import Repository, repository_by_id
+from holdfast.hosting.store.tables import repositories as table
+from tests.hosting.repository_helpers import READ, add_commit, let_in, make_people
+from tests.hosting.services.commit_helpers import commit_request, file_change
 from tests.hosting.services.scenario import Scenario, make_scenario
 
 FIX = IssueDraft(title="Stop the leak")
@@ -70,3 +80,156 @@ def test_the_branches_are_validated(scenario: Scenario) -> None:
     ):
         with pytest.raises(error):
             pulls.create(*reader, FIX, head=head, base="main")
+
+
+@pytest.fixture
+def fork(scenario: Scenario) -> Repository:
+    """Let the reader fork the repository, and commit to the branch fix of the fork."""
+    forked = forks.fork(*scenario.caller(scenario.reader))
+    change = file_change("sail", b"cloth")
+    commit_files(scenario.app, commit_request(scenario.app, forked, change, branch="fix"))
+    return repository_by_id(scenario.app.database, forked.id)
+
+
+def publish(scenario: Scenario, repository: Repository, *, is_private: bool = False) -> Repository:
+    """Make a repository public, or private."""
+    with scenario.app.database.write() as connection:
+        connection.execute(update(table).where(table.c.id == repository.id).values(is_private=is_private))
+    return repository_by_id(scenario.app.database, repository.id)
+
+
+def test_a_pull_request_is_found_between_its_branches(scenario: Scenario) -> None:
+    """An open one is found before a closed one, and neither by those who cannot read the repository."""
+    app, _, target = reader = scenario.caller(scenario.reader)
+    first = pulls.create(*reader, FIX, head="fix", base="main")
+    pulls.edit(*reader, first, IssueEdit(state="closed"))
+    for head in ("fix", "ada:fix"):
+        assert pulls.find_between(app, target, "main", head).id == first.id
+    second = pulls.create(*reader, FIX, head="fix", base="main")
+    assert pulls.find_between(app, target, "main", "ada:fix").id == second.id
+    assert pulls.find(app, target, second.number) == second
+    assert pulls.find_merged(app, target, second.head_sha) is None
+    for base, head in (("main", "other"), ("other", "fix"), ("main", "eve:fix")):
+        with pytest.raises(NoSuchIssue):
+            pulls.find_between(app, target, base, head)
+    with pytest.raises(NoSuchIssue):
+        pulls.find_between(app, scenario.caller(None)[2], "main", "fix")
+
+
+def test_reviewers_are_checked_before_a_pull_request_is_opened(scenario: Scenario) -> None:
+    """An unknown reviewer leaves no pull request behind, and known ones are requested."""
+    reader = scenario.caller(scenario.reader)
+    with pytest.raises(NoSuchAccount):
+        pulls.create(*reader, FIX, head="fix", base="main", asked=ReviewRequests(reviewers=["nobody"]))
+    assert repository_by_id(scenario.app.database, scenario.repository.id).last_issue == 0
+    created = pulls.create(*reader, FIX, head="fix", base="main", asked=ReviewRequests(reviewers=["bob"]))
+    (request,), _ = reviews.list_all(scenario.app, reader[1], created, skip=0, limit=9)
+    assert (request.reviewer_id, request.is_request) == (scenario.writer.id, True)
+
+
+def test_code_owners_are_requested_when_a_pull_request_is_opened(scenario: Scenario) -> None:
+    """The owners that the file CODEOWNERS of the base branch names review what the pull request changes."""
+    app = scenario.app
+    for path, content, branch in (("CODEOWNERS", b"sail @ada\n", "main"), ("sail", b"cloth", "fix")):
+        current = repository_by_id(app.database, scenario.repository.id)
+        commit_files(app, commit_request(app, current, file_change(path, content), branch=branch))
+    created = pulls.create(*scenario.caller(scenario.writer), FIX, head="fix", base="main")
+    found, _ = reviews.list_all(app, scenario.caller(None)[1], created, skip=0, limit=9)
+    assert [(review.reviewer_id, review.is_request) for review in found] == [(scenario.owner.id, True)]
+
+
+def test_only_the_author_lets_maintainers_edit(scenario: Scenario) -> None:
+    """Nobody else gives access to the branch of the author, and an edit without the option keeps it."""
+    database, reader = scenario.app.database, scenario.caller(scenario.reader)
+    created = pulls.create(*reader, FIX, head="fix", base="main", allow_maintainer_edit=True)
+
+    def allowed() -> bool:
+        return find_pull(database, created).allow_maintainer_edit
+
+    assert allowed()
+    for user in (scenario.writer, scenario.owner):
+        with pytest.raises(Forbidden) as excinfo:
+            pulls.edit(*scenario.caller(user), created, IssueEdit(), allow_maintainer_edit=False)
+        assert excinfo.value.permission == Permission.AUTHOR
+        pulls.edit(*scenario.caller(user), created, IssueEdit(title="x"), allow_maintainer_edit=True)
+    with pytest.raises(LoginRequired):
+        pulls.edit(*scenario.caller(None), created, IssueEdit(), allow_maintainer_edit=False)
+    pulls.edit(*reader, created, IssueEdit(title="y"))
+    assert allowed()
+    pulls.edit(*reader, created, IssueEdit(), allow_maintainer_edit=False)
+    assert not allowed()
+
+
+def test_a_new_base_or_a_reopened_pull_request_is_compared_at_once(scenario: Scenario, fork: Repository) -> None:
+    """Whether it can be merged is known when the edit returns, and a reopened one has the head of its branch."""
+    app, reader = scenario.app, scenario.caller(scenario.reader)
+
+    def compared(issue: Issue) -> str:
+        return find_pull(app.database, issue).mergeability
+
+    created = pulls.create(*reader, FIX, head="eve:fix", base="main")
+    assert compared(created) == CLEAN
+    moved = pulls.edit(*scenario.caller(scenario.writer), created, IssueEdit(base_branch="other"))
+    assert (moved.base_branch, compared(moved)) == ("other", CLEAN)
+    closed = pulls.edit(*reader, moved, IssueEdit(state="closed"))
+    change = file_change("mast", b"pine")
+    after = commit_files(app, commit_request(app, fork, change, branch="fix")).commit.id
+    reopened = pulls.edit(*reader, closed, IssueEdit(state="open"))
+    assert (reopened.is_closed, reopened.head_sha, compared(reopened)) == (False, after, CLEAN)
+
+
+def test_a_head_is_in_the_repository_or_in_a_fork_that_the_actor_may_read(
+    scenario: Scenario, fork: Repository
+) -> None:
+    """A fork is named by its owner or in full; one that the actor may not read is no better than none."""
+    app, database = scenario.app, scenario.app.database
+    home = scenario.repository
+    (mia,) = make_people(database, "mia")
+    let_in(database, home, mia, READ)
+    for user, named, expected in (
+        (scenario.reader, "", home),
+        (scenario.reader, "ADA", home),
+        (scenario.reader, "ada/SHIP", home),
+        (scenario.reader, "eve", fork),
+        (scenario.reader, "Eve/ship", fork),
+        (scenario.reader, "ada/boat", None),
+        (scenario.reader, "bob", None),
+        (mia, "eve", None),
+        (None, "eve", None),
+    ):
+        app, actor, target = scenario.caller(user)
+        if expected is None:
+            with pytest.raises(InvalidReference):
+                pulls.head_repository(app, actor, target, named)
+        else:
+            assert pulls.head_repository(app, actor, target, named).id == expected.id
+    created = pulls.create(*scenario.caller(scenario.reader), FIX, head="eve:fix", base="main")
+    tip = repository_log.find_ref(database, fork.id, "refs/heads/fix")
+    assert (created.head_sha, created.head_repository_id) == (tip, fork.id)
+    assert find_pull(database, created).head_label == "eve:fix"
+    with pytest.raises(NoSuchRef):
+        pulls.create(*scenario.caller(scenario.reader), FIX, head="eve:sail", base="main")
+
+
+def test_branches_of_a_private_fork_are_not_copied_to_its_parent(scenario: Scenario, fork: Repository) -> None:
+    """Readers of the parent could read their objects; those of a public fork are copied for users who log in."""
+    reader = scenario.caller(scenario.reader)
+    tip = repository_log.find_ref(scenario.app.database, fork.id, "refs/heads/fix")
+    assert tip is not None
+    assert pulls.open_head(*reader, "fix")[1] == repository_log.find_ref(
+        scenario.app.database, scenario.repository.id, "refs/heads/fix"
+    )
+    with pytest.raises(InvalidReference, match="private fork"):
+        pulls.open_head(*reader, "eve:fix")
+    with pytest.raises(NoSuchRef):
+        pulls.open_head(*reader, "eve:none")
+    with pytest.raises(Forbidden):
+        pulls.open_head(*scenario.caller(None), "fix")
+    home = publish(scenario, scenario.repository)
+    publish(scenario, fork)
+    assert scenario.app.copies.update(home.id).header(tip) is None
+    with pytest.raises(LoginRequired):
+        pulls.open_head(*scenario.caller(None, home), "eve:fix")
+    repo, sha = pulls.open_head(*scenario.caller(scenario.reader, home), "eve:fix")
+    assert (sha, repo.header(sha) is not None) == (tip, True)
+    assert pulls.open_head(*scenario.caller(None, home), "eve:fix")[1] == tip
