@@ -20,3 +20,7 @@ def test_every_kind_is_rendered() -> None:
     assert render("markdown", ["*a*", {"deeper": NOWHERE.deeper}]) == "<p><em>a</em></p>\n"
     assert render("issue_links", ["see #3", ["ada", "ship"], "http://a"]) == [("ada", "ship", 3)]
     assert render("highlight", ["a.py", "# x\n"]) == (['<span class="c"># x</span>'], [])
+    assert render("highlight_blocks", [[("py", "# x\n"), ("none", "# x\n")]]) == [
+        ['<span class="c"># x</span>'],
+        None,
+    ]

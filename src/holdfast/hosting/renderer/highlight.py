@@ -1,14 +1,14 @@
 """Syntax highlighting: each line as HTML with classes, or plain if highlighting exceeds its limits."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, overload
 
 from markupsafe import Markup, escape
 from pygments.lexer import Lexer
-from pygments.lexers import find_lexer_class_for_filename
+from pygments.lexers import find_lexer_class, find_lexer_class_for_filename, get_all_lexers
 from pygments.token import STANDARD_TYPES, Token
 from pygments.util import ClassNotFound
 
@@ -19,8 +19,10 @@ __all__ = [
     "HighlightedText",
     "Text",
     "colour",
+    "colour_blocks",
     "colour_texts",
     "coloured",
+    "coloured_blocks",
     "coloured_texts",
     "highlighted",
     "language",
@@ -110,6 +112,19 @@ def lexer_for(name: str) -> type[Lexer] | None:
     return lexer
 
 
+@cache
+def lexer_names() -> dict[str, str]:
+    """Return the name of the lexer of each language identifier, such as `py`."""
+    return {alias: name for name, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases}
+
+
+def lexer_of_language(identifier: str) -> type[Lexer] | None:
+    """Return the lexer for the language identifier of a fenced code block."""
+    name = lexer_names().get(identifier.lower())
+    lexer: type[Lexer] | None = None if name is None else find_lexer_class(name)
+    return lexer
+
+
 def language(name: str) -> str:
     """Return the language of a file by its name; empty if it is unknown."""
     lexer = lexer_for(name)
@@ -169,13 +184,25 @@ def coloured_texts(texts: Sequence[tuple[str, str]]) -> list[list[Markup] | None
 
     They are sent to the render process at once; `RenderBusy` is raised if too many wait for it.
     """
+    return highlighted_at_once("highlight_texts", lexer_for, texts)
+
+
+def coloured_blocks(blocks: Sequence[tuple[str, str]]) -> list[list[Markup] | None]:
+    """Return the same as `coloured_texts`, for code blocks with their language identifiers."""
+    return highlighted_at_once("highlight_blocks", lexer_of_language, blocks)
+
+
+def highlighted_at_once(
+    kind: str, find: Callable[[str], type[Lexer] | None], texts: Sequence[tuple[str, str]]
+) -> list[list[Markup] | None]:
+    """Return the highlighted lines of those texts that have a lexer and are within the limits."""
     results: list[list[Markup] | None] = [None] * len(texts)
-    wanted = [at for at, (name, text) in enumerate(texts) if may_be_highlighted(name, text)]
+    wanted = [at for at, (name, text) in enumerate(texts) if is_within_limits(text) and find(name) is not None]
     if not wanted:
         return results
     try:
         # Every token was escaped there.
-        rendered = RENDERER.run("highlight_texts", [texts[at] for at in wanted])
+        rendered = RENDERER.run(kind, [texts[at] for at in wanted])
     except RenderFailed:
         return results
     for at, lines in zip(wanted, rendered, strict=True):
@@ -183,13 +210,9 @@ def coloured_texts(texts: Sequence[tuple[str, str]]) -> list[list[Markup] | None
     return results
 
 
-def may_be_highlighted(name: str, text: str) -> bool:
-    """Return whether a text has a lexer and is within the limits."""
-    return (
-        len(text) <= LARGEST
-        and lexer_for(name) is not None
-        and all(len(line) <= LONGEST_LINE for line in text.split("\n"))
-    )
+def is_within_limits(text: str) -> bool:
+    """Return whether a text and its lines are short enough to be highlighted."""
+    return len(text) <= LARGEST and all(len(line) <= LONGEST_LINE for line in text.split("\n"))
 
 
 def colour(name: str, text: str) -> tuple[list[str], list[Symbol]]:
@@ -203,12 +226,16 @@ def colour(name: str, text: str) -> tuple[list[str], list[Symbol]]:
 
 def colour_texts(texts: Iterable[tuple[str, str]]) -> list[list[str] | None]:
     """Return the lines of several texts as highlighted HTML; None for one that its lexer changes."""
-    return [colour_unchanged(name, text) for name, text in texts]
+    return [colour_unchanged(lexer_for(name), text) for name, text in texts]
 
 
-def colour_unchanged(name: str, text: str) -> list[str] | None:
+def colour_blocks(blocks: Iterable[tuple[str, str]]) -> list[list[str] | None]:
+    """Return the same as `colour_texts`, for code blocks with their language identifiers."""
+    return [colour_unchanged(lexer_of_language(identifier), text) for identifier, text in blocks]
+
+
+def colour_unchanged(kind: type[Lexer] | None, text: str) -> list[str] | None:
     """Return the lines of a text as highlighted HTML; None if the lexer changes the text."""
-    kind = lexer_for(name)
     if kind is None:
         return None
     tokens = tokens_of(kind, text)

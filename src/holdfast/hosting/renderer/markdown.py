@@ -19,6 +19,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 from mdit_py_plugins.footnote import footnote_plugin
 
+from holdfast.hosting.renderer.code_blocks import with_highlighted_blocks
 from holdfast.hosting.renderer.emoji import with_emoji
 from holdfast.hosting.renderer.formulas import formulas_plugin
 from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed, content_key
@@ -124,10 +125,14 @@ def markdown(text: str, around: MarkdownContext = NOWHERE, *, most: int = LONGES
             return plain(excerpt)
         except RenderFailed:
             html = str(plain(excerpt))
+        try:
+            html = with_highlighted_blocks(html)
+        except RenderBusy:
+            return Markup(html)  # noqa: S704  # sanitized by nh3
         CACHE.put(key, html, len(html) + len(excerpt) // 8 + 500)
     if len(text) > len(excerpt):
         html += "<p><em>There is more, but it is too long to be shown here.</em></p>"
-    # The only place where HTML is declared safe: it came from the sanitizer, or was escaped.
+    # It came from the sanitizer, or was escaped.
     return Markup(html)  # noqa: S704  # sanitized by nh3
 
 

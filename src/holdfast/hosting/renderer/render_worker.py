@@ -48,6 +48,8 @@ def render(kind: str, arguments: list[Any]) -> Any:
         return outside_code.text_blocks(*arguments)
     if kind == "highlight_texts":
         return highlight.colour_texts(*arguments)
+    if kind == "highlight_blocks":
+        return highlight.colour_blocks(*arguments)
     name, text = arguments
     return highlight.colour(name, text)
 
