@@ -32,6 +32,20 @@ def test_a_missing_page_is_a_404_with_the_menu(service: Service) -> None:
         assert client.post("/", headers=LOOKING).status_code == 405
 
 
+def test_a_missing_page_of_a_repository_links_to_it(clients: ServiceClients) -> None:
+    """Whoever may not read the repository gets the page of one that does not exist."""
+    clients.user("ada").post("/user/repos", json={"name": "ship", "auto_init": True, "private": True})
+    reader, stranger = visitor(clients, "ada"), visitor(clients)
+    for path in ("/ada/ship/src/branch/gone/a.txt", "/ada/ship/issues/99", "/ada/ship/commit/abcdef123"):
+        response = reader.get(path)
+        assert response.status_code == 404
+        assert '<a href="/ada/ship">Go to the repository</a>' in response.text
+        hidden, none = stranger.get(path), stranger.get(path.replace("ship", "boat"))
+        assert hidden.status_code == none.status_code == 404
+        assert "/ada/ship" not in hidden.text.partition("<main")[2]
+        assert hidden.text.replace("ship", "boat") == none.text
+
+
 def test_a_page_that_is_not_allowed_says_why_in_the_words_of_the_site(clients: ServiceClients) -> None:
     """A reader who opens the form for a new file is told which access it needs, not the message of the API."""
     ada, eve = clients.user("ada"), clients.user("eve")

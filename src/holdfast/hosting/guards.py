@@ -127,6 +127,7 @@ def in_repository(request: RequestContext) -> RepositoryAccess:
     permissions = permissions_of_caller(request, repository)
     if permissions.mode == Mode.NONE:
         raise ApiError(404)
+    request.repository = repository.full_name
     return RepositoryAccess(repository, permissions)
 
 

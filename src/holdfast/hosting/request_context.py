@@ -28,6 +28,8 @@ class RequestContext(EndpointRequest):
         """Whether this runs in the password thread pool."""
         self.identified: Actor | None = None
         """The actor that was authenticated there."""
+        self.repository = ""
+        """The full name of the repository that a guard found, for the pages of errors."""
 
     @property
     def caller(self) -> object:

@@ -125,7 +125,9 @@ class WebApp(EndpointApp[RequestContext]):
             return redirect_to(f"/login?next={quote(here if request.method == 'GET' else '/', safe='')}")
         title = TITLES.get(refusal.status, "Something went wrong")
         if refusal.status in {404, 405}:
-            return page(request, "not_found.html", title=title, status=refusal.status)
+            return page(
+                request, "not_found.html", title=title, status=refusal.status, repository=request.repository
+            )
         template = "unavailable.html" if refusal.status in {503, 507} else "refused.html"
         return page(request, template, title=title, status=refusal.status, problem=message_for(refusal))
 
@@ -135,7 +137,7 @@ class WebApp(EndpointApp[RequestContext]):
             return super().missing_route(request, status)
         with suppress(ApiError, PasswordNeeded):
             self._authenticator.authenticate(request, (), writes=False)
-        return page(request, "not_found.html", title=TITLES[status], status=status)
+        return page(request, "not_found.html", title=TITLES[status], status=status, repository="")
 
 
 def is_api(request: RequestContext) -> bool:

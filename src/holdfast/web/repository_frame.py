@@ -45,10 +45,9 @@ def tabs_of(target: RepositoryAccess) -> list[RepositoryTab]:
     may = target.permissions
     tabs: list[RepositoryTab] = []
     if may.may_read(Unit.CODE):
-        tabs += [
-            RepositoryTab(CODE, ""),
-            RepositoryTab(COMMITS, f"/commits/branch/{quote(target.repository.default_branch)}"),
-        ]
+        tabs.append(RepositoryTab(CODE, ""))
+        if not target.repository.is_empty:
+            tabs.append(RepositoryTab(COMMITS, f"/commits/branch/{quote(target.repository.default_branch)}"))
     if may.may_read(Unit.ISSUES):
         tabs.append(RepositoryTab(ISSUES, "/issues", target.repository.open_issues))
     if may.may_read(Unit.PULLS):

@@ -44,7 +44,9 @@ class StaticAssets(StaticFiles):
                 return await self._bundled(path, scope)
             return await super().get_response(path, scope)
         except HTTPException as error:
-            return PAGES.render("not_found.html", user=None, title="Not found", status=error.status_code)
+            return PAGES.render(
+                "not_found.html", user=None, title="Not found", status=error.status_code, repository=""
+            )
 
     async def _bundled(self, path: str, scope: Scope) -> Response:
         """Return a bundled script: large ones are stored compressed, and decompressed for clients without gzip."""
