@@ -69,6 +69,22 @@ def test_contributors_are_listed(clients: ServiceClients, git: Git, ada: httpx.C
     assert "elsewhere.example" not in side
 
 
+def test_an_account_with_several_addresses_is_listed_once(
+    clients: ServiceClients, git: Git, ada: httpx.Client
+) -> None:
+    """Commits made on the website have another address than those that were pushed."""
+    me = clients.open("/api/v1", "ada").get("/user").json()
+    addresses = (me["email"], f"{me['id']}+ada@noreply.localhost")
+    for author in [f"Ada <{address}>" for address in addresses] * 8 + ["Bea <bea@elsewhere.example>"] * 13:
+        git("commit", "-q", "--allow-empty", "-m", "x", f"--author={author}")
+    git("push", "-q", "origin", "main")
+    side = ada.get("/ada/Notes").text.partition("Contributors")[2].partition("</section>")[0]
+    assert side.count('href="/ada"') == 1
+    assert int(side.partition('class="badge">')[2].partition("<")[0]) == side.count("<li>")
+    # Together they are the most, and neither address alone has as many.
+    assert side.index('href="/ada"') < side.index("Bea")
+
+
 def test_a_private_account_is_not_linked(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Visitors see the author name of the commits without a link, and administrators the link."""
     clients.account("hid", visibility="private")

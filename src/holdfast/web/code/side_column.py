@@ -1,6 +1,6 @@
 """The side column of a repository's first page: topics, the latest release, contributors and languages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from holdfast.hosting.access import RepositoryAccess, Unit, account_visible
@@ -70,18 +70,27 @@ def shares_of(sizes: dict[str, int]) -> list[LanguageShare]:
 
 
 def contributor_rows(request: RequestContext, contributor_list: ContributorList) -> list[ContributorRow]:
-    """Return the contributors with the most commits; their accounts are looked up with one query."""
+    """Return the contributors with the most commits; their accounts are looked up with one query.
+
+    An account is listed once, also if its commits have several addresses.
+    """
     first = contributor_list.first[:CONTRIBUTORS_SHOWN]
     people = (
         accounts.by_emails(request.app.database, {contributor.email for contributor in first}) if first else {}
     )
-    rows = []
+    rows: list[ContributorRow] = []
+    of_account: dict[int, int] = {}
     for contributor in first:
         person = people.get(contributor.email)
-        if person is not None and not account_visible(request.actor, person):
-            person = None
-        rows.append(ContributorRow(contributor.name, contributor.commits, person))
-    return rows
+        if person is None or not account_visible(request.actor, person):
+            rows.append(ContributorRow(contributor.name, contributor.commits, None))
+        elif person.id in of_account:
+            row = rows[of_account[person.id]]
+            rows[of_account[person.id]] = replace(row, commits=row.commits + contributor.commits)
+        else:
+            of_account[person.id] = len(rows)
+            rows.append(ContributorRow(contributor.name, contributor.commits, person))
+    return sorted(rows, key=lambda row: -row.commits)
 
 
 def side_column(request: RequestContext, target: RepositoryAccess, location: CodeLocation) -> SideColumn:
@@ -89,11 +98,13 @@ def side_column(request: RequestContext, target: RepositoryAccess, location: Cod
     reads_releases = target.permissions.may_read(Unit.RELEASES)
     shows_latest = reads_releases and target.repository.release_count > 0
     contributor_list = contributors.list_contributors(request.app, target, location.repo, location.commit)
+    rows = contributor_rows(request, contributor_list)
+    addresses = min(len(contributor_list.first), CONTRIBUTORS_SHOWN)
     return SideColumn(
         topics=topics_of(target.repository),
         reads_releases=reads_releases,
         latest=releases.latest_release(request.app.database, target.repository) if shows_latest else None,
-        contributors=contributor_rows(request, contributor_list),
-        contributor_count=contributor_list.total,
+        contributors=rows,
+        contributor_count=contributor_list.total - (addresses - len(rows)),
         languages=shares_of(languages(location.repo, read_commit(location.repo, location.commit).tree)),
     )
