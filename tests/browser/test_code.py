@@ -56,6 +56,9 @@ def look_around(site: Service, page: Page, keep: Keep, accessible: Check) -> Non
     expect(page.get_by_role("heading", name="Tides", exact=True)).to_be_visible()
     expect(page.get_by_role("img", name="The curve")).to_be_visible()
     keep(page, "repository")
+    # The longest of the relative times fits into its column.
+    fits = "(cell) => { cell.textContent = '59 minutes ago'; return cell.scrollWidth <= cell.clientWidth; }"
+    assert page.locator(".files tbody td.age").first.evaluate(fits)
     page.locator(".switch summary").click()
     expect(page.get_by_role("searchbox", name="Find a branch")).to_be_visible()
     accessible(page)
