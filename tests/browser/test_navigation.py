@@ -74,6 +74,23 @@ def test_a_user_navigates_by_keyboard(site: Service, page: Page, keep: Keep) -> 
     expect(page.locator(".copied-block button")).to_be_attached()
 
 
+@pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_the_address_and_commands_of_an_empty_repository_can_be_copied(
+    site: Service, page: Page, keep: Keep
+) -> None:
+    """The buttons are those of code blocks in texts."""
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
+        api.post("/user/repos", json={"name": "empty"})
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    log_in(page, f"{site.url}/login?next=%2Fadmin%2Fempty")
+    buttons = page.locator("main :is([data-copy], .copy-code)")
+    expect(buttons).to_have_count(3)
+    for place, copied in enumerate((f"{site.url}/admin/empty.git", "git clone", "git remote add origin")):
+        buttons.nth(place).click()
+        assert str(page.evaluate("navigator.clipboard.readText()")).startswith(copied)
+    keep(page, "repository-empty")
+
+
 @pytest.mark.parametrize("page", ["desktop", "phone"], indirect=True)
 def test_a_visitor_finds_public_repositories_from_every_page(site: Service, page: Page) -> None:
     """The header has one visible link to them at any width; users have it in their menu."""

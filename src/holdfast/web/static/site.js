@@ -84,7 +84,7 @@
     });
   };
   for (const button of document.querySelectorAll("button[data-copy]")) prepare(button, () => button.dataset.copy);
-  for (const block of document.querySelectorAll(".prose pre")) {
+  for (const block of document.querySelectorAll(".prose pre, pre.commands")) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "secondary small copy-code";
