@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import log_in
 from tests.conftest import ADMIN_PASSWORD, Service
@@ -89,6 +89,29 @@ def test_the_address_and_commands_of_an_empty_repository_can_be_copied(
         buttons.nth(place).click()
         assert str(page.evaluate("navigator.clipboard.readText()")).startswith(copied)
     keep(page, "repository-empty")
+
+
+@pytest.mark.parametrize(("page", "scheme"), [("desktop", "light")], indirect=True)
+def test_a_page_with_progress_does_not_reload_while_a_form_is_used(site: Service, page: Page) -> None:
+    """What somebody typed is kept; the page reloads once its forms are as they were."""
+    prepare(site)
+
+    def add_progress(route: Route) -> None:
+        response = route.fetch()
+        body = response.text().replace("<main", '<main data-reload-after="200"', 1)
+        route.fulfill(response=response, body=body)
+
+    log_in(page, f"{site.url}/login")
+    page.route("**/issues/new", add_progress)
+    page.goto(f"{site.url}/admin/tides/issues/new")
+    field = page.get_by_label("Title")
+    field.fill("High water")
+    field.blur()
+    page.wait_for_timeout(1000)
+    expect(field).to_have_value("High water")
+    with page.expect_navigation():
+        field.fill("")
+        field.blur()
 
 
 @pytest.mark.parametrize("page", ["desktop", "phone"], indirect=True)

@@ -32,6 +32,7 @@ def test_the_merge_box_lists_unmet_requirements(site: PullSite) -> None:
     assert rejected.headers["location"] == f"{AT}/pulls/1"
     text = ada.get(f"{AT}/pulls/1").text
     assert "Changes were requested. Waiting for <strong>bob</strong>" in text
+    assert "does not prevent" not in text
     assert "Not <em>so</em>" in text
     form = {"style": "merge", "head": sha, "then": "schedule"}
     assert ada.post(f"{AT}/pulls/1/merge", data=form).status_code == 303
@@ -48,8 +49,19 @@ def test_the_merge_box_lists_unmet_requirements(site: PullSite) -> None:
     assert "Merge pull request</button>" in text
 
 
+def test_requested_changes_are_named_also_if_no_rule_waits_for_them(site: PullSite) -> None:
+    """The merge box names the reviewer, and says that the merge is possible."""
+    site.put("b.txt", "other\n", "main")
+    site.open_pull()
+    site.browser("bob").post(f"{AT}/pulls/1/reviews", data={"event": "REQUEST_CHANGES", "body": "No"})
+    text = site.browser("ada").get(f"{AT}/pulls/1").text
+    assert "Update branch" in text
+    assert "Changes were requested by <strong>bob</strong>. This does not prevent the merge." in text
+    assert "Merge pull request</button>" in text
+
+
 def test_conflicts_are_named_with_the_commands(site: PullSite) -> None:
-    """Conflicting files and the commands to resolve them are shown, and an update of the branch is refused."""
+    """Conflicting files and the commands to resolve them are shown; an update of the branch is not offered."""
     site.put("a.txt", TEXT.replace("line 10\n", "line X\n"), "main")
     site.open_pull()
     text = site.browser("bob").get(f"{AT}/pulls/1").text
@@ -58,4 +70,5 @@ def test_conflicts_are_named_with_the_commands(site: PullSite) -> None:
     assert "git switch fix\ngit pull --no-rebase origin main" in text
     assert "Merge pull request</button>" not in text
     assert "1 commit behind" in text
+    assert "Update branch" not in text
     assert site.browser("bob").post(f"{AT}/pulls/1/update", data={"style": "merge"}).status_code == 409

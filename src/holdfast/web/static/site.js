@@ -58,7 +58,7 @@
   showTabs();
   window.addEventListener("resize", showTabs);
 
-  // Copy buttons: those in the page, and one for every code block of a text.
+  // Copy buttons: those in the page, and one for every code block of a text and every block of commands.
   const copy = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
     // The Clipboard API requires HTTPS.
@@ -96,9 +96,15 @@
     prepare(button, () => block.textContent);
   }
 
-  // Pages that show progress reload; without this script by a meta refresh in their head.
+  // Pages that show progress reload, but not while somebody uses a form of theirs.
   const progress = document.querySelector("[data-reload-after]");
-  if (progress) setTimeout(() => location.reload(), Number(progress.dataset.reloadAfter));
+  const isUsed = (field) => {
+    const isChanged = ["checkbox", "radio"].includes(field.type) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+    return isChanged || field === document.activeElement;
+  };
+  if (progress) setInterval(() => {
+    if (![...document.querySelectorAll("main :is(input, textarea)")].some(isUsed)) location.reload();
+  }, Number(progress.dataset.reloadAfter));
 
   // The scripts of formulas and diagrams are loaded only on pages that have some, if they were built.
   const { formulas, diagrams } = document.currentScript.dataset;
