@@ -1,11 +1,13 @@
 """Snapshots of a phone's folder are found from any of its paths."""
 
+import errno
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from holdfast.backup.container.cipher import encrypt
-from holdfast.backup.container.folder import SnapshotFolder, find_snapshots
+from holdfast.backup.container.folder import SnapshotFolder, find_snapshots, incomplete_snapshots
 from holdfast.backup.container.gunzip import GzipWriter
 from holdfast.backup.container.keys import BackupId, BackupKey
 from holdfast.backup.container.manifest import write_manifest
@@ -55,6 +57,46 @@ def test_all_snapshots_are_found_newest_first_and_unfinished_ones_left_out(phone
     assert names(find_snapshots(phone.parent)) == BOTH
     renamed = phone.rename(phone.with_name("from my phone"))
     assert names(find_snapshots(renamed.parent)) == BOTH
+
+
+def test_a_snapshot_of_which_nothing_is_left_is_incomplete(phone: Path) -> None:
+    """An empty folder with the name of a snapshot is one; another folder is not, nor one that is being written."""
+    for name in ("signal-backup-2026-02-02-10-00-00", "signal-backup-2026-02-02-10-00-00-tmp", "signal-backup-old"):
+        (phone / name).mkdir(exist_ok=True)
+    assert [path.name for path in incomplete_snapshots(phone)] == ["signal-backup-2026-02-02-10-00-00"]
+
+
+def test_a_snapshot_that_cannot_be_listed_hides_no_other(phone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A snapshot without permissions is found, so that reading it says so, and the others are found too."""
+    refused, is_file = phone / "signal-backup-2026-02-01-10-00-00", Path.is_file
+
+    def is_file_here(path: Path) -> bool:
+        # Root may search every folder.
+        if path.parent == refused:
+            raise PermissionError
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", is_file_here)
+    assert [snapshot.path for snapshot in find_snapshots(phone)] == [
+        refused,
+        phone / "signal-backup-2026-01-31-10-00-00",
+    ]
+    assert incomplete_snapshots(phone) == []
+
+
+def test_a_folder_that_cannot_be_listed_hides_no_snapshot(phone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the folder of a phone there may be others without permissions, as `lost+found` of a memory card."""
+    refused, iterdir = phone.parent / "A lost+found", Path.iterdir
+    refused.mkdir()
+
+    def iterdir_here(path: Path) -> Iterator[Path]:
+        # Root may list every folder.
+        if path == refused:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir_here)
+    assert len(find_snapshots(phone.parent)) == 2
 
 
 def test_one_snapshot_can_be_pointed_at(phone: Path) -> None:

@@ -5,7 +5,9 @@ SignalBackups/
     files/00/ ... files/ff/              attachment files, shared by all snapshots
 """
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -35,6 +37,8 @@ MANIFEST: Final = "files"
 STORE: Final = "files"
 # The suffix of a snapshot's name until it is complete.
 UNFINISHED: Final = "-tmp"
+# The name a phone gives a snapshot: no other folder has it, even if nothing is left in this one.
+DATED: Final = re.compile(r"signal-backup(-[0-9]+){6}")
 METADATA_LIMIT: Final = 64 * 1024
 # The most entries of a folder that are searched for snapshots: it may be a large download folder.
 SEARCHED: Final = 10_000
@@ -98,12 +102,12 @@ def incomplete_snapshots(path: Path) -> list[Path]:
         for child in (path, *folders_in(path))
         if child.name.startswith("signal-backup") and not child.name.endswith(UNFINISHED)
     ]
-    return sorted((child for child in named if not (child / MAIN).is_file() and has_some(child)), reverse=True)
+    return sorted((child for child in named if not is_snapshot(child) and has_some(child)), reverse=True)
 
 
 def has_some(path: Path) -> bool:
-    """Return whether a folder has at least one of the other files of a snapshot."""
-    return (path / METADATA).is_file() or (path / MANIFEST).is_file()
+    """Return whether a folder is a snapshot by its name, or has at least one of the other files of one."""
+    return bool(DATED.fullmatch(path.name)) or (path / METADATA).is_file() or (path / MANIFEST).is_file()
 
 
 def find_snapshots(path: Path) -> list[SnapshotFolder]:
@@ -116,13 +120,22 @@ def find_snapshots(path: Path) -> list[SnapshotFolder]:
     snapshot_folders = snapshots_in(path)
     if snapshot_folders:
         return snapshot_folders
-    around = [inner for child in folders_in(path) if (inner := snapshots_in(child)) and (child / STORE).is_dir()]
-    return around[0] if around else []
+    for child in folders_in(path):
+        # Other folders beside it are nobody's business: `lost+found` of a memory card cannot be read.
+        with suppress(UnreadableBackup, OSError):
+            if (inner := snapshots_in(child)) and (child / STORE).is_dir():
+                return inner
+    return []
 
 
 def is_snapshot(path: Path) -> bool:
-    """Return whether a folder looks like one snapshot, even if part of it is missing."""
-    return (path / MAIN).is_file() and ((path / METADATA).is_file() or path.name.startswith("signal-backup"))
+    """Return whether a folder looks like one snapshot, even if part of it is missing or cannot be read."""
+    named = path.name.startswith("signal-backup")
+    try:
+        return (path / MAIN).is_file() and (named or (path / METADATA).is_file())
+    except PermissionError:
+        # Reading it reports the error, which must not hide the other snapshots.
+        return named
 
 
 def snapshots_in(path: Path) -> list[SnapshotFolder]:
