@@ -53,6 +53,20 @@ def test_every_snapshot_of_a_phone_is_a_backup(tmp_path: Path) -> None:
     assert len(names(folder)) == 2
 
 
+def test_a_snapshot_without_messages_is_a_backup_and_its_attachments_are_not(tmp_path: Path) -> None:
+    """A snapshot that lost its main file is a source, whose error is reported, beside others and alone."""
+    folder = write_phone_folder(tmp_path / "ada", 20)
+    broken = add_snapshot(folder, later_records(sample(20), 1))
+    (broken / "main").unlink()
+    assert len(names(tmp_path)) == 2
+    assert names(broken) == [broken.name]
+    for snapshot in folder.glob("signal-backup-*"):
+        (snapshot / "main").unlink(missing_ok=True)
+    sources = names(tmp_path)
+    assert len(sources) == 2
+    assert all(name.startswith("ada--SignalBackups--signal-backup-") for name in sources)
+
+
 def test_two_backups_of_one_name_are_refused(tmp_path: Path) -> None:
     """Two files with the same name after replacing invalid characters are refused; one path twice is not."""
     for name in ("one/chats", "two/chats", "three/a b", "three/a_b"):

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.backup.container.folder import MAIN, METADATA, is_snapshot, snapshots_in
+from holdfast.backup.container.folder import MAIN, METADATA, incomplete_snapshots, is_snapshot, snapshots_in
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.takeout import LINES
@@ -120,9 +120,10 @@ def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]
         return
     if target is not None and is_same(path, target):
         return
-    snapshots = snapshots_in(path)
+    # A snapshot without its messages is reported when it is read; its attachments are no backups.
+    snapshots = [*(snapshot.path for snapshot in snapshots_in(path)), *incomplete_snapshots(path)]
     if snapshots:
-        yield from (snapshot.path for snapshot in snapshots)
+        yield from snapshots
         return
     try:
         children = sorted(path.iterdir())
