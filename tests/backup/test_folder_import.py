@@ -1,7 +1,9 @@
 """Importing a phone's folder: complete, verified, repeatable, and resumable after a kill."""
 
+import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import pytest
 import holdfast.backup as hb
 from holdfast.backup import backup_reader, folder_import
 from holdfast.backup.completeness import Loss
+from holdfast.backup.media import kept
 from tests.backup.archives.dump import dump
 from tests.backup.container.vectors import SET_A
 from tests.backup.phone_folders import add_snapshot, later_records, write_phone_folder
@@ -112,6 +115,73 @@ def test_a_lost_attachment_is_named(folder: Path, archive: Path, damage: str) ->
     for file, data in contents.items():
         file.write_bytes(data)
     assert hb.keep(folder, archive, KEYS).complete
+
+
+def test_what_several_snapshots_have_lost_is_counted_once(folder: Path, archive: Path) -> None:
+    """A lost attachment that several snapshots refer to is one; the first run and the next count alike."""
+    add_snapshot(folder, later_records(sample(80), 1))
+    for file in files_of(folder):
+        file.unlink()
+    for _ in range(2):
+        result = hb.keep(folder, archive, KEYS)
+        older, newer = result.snapshots
+        assert older.lost_count == newer.lost_count > 0
+        assert (older.lost_before, newer.lost_before) == (0, older.lost_count)
+        assert result.lost_count == older.lost_count
+        assert all(len(item.media_name) == 64 for item in newer.lost)
+
+
+def test_a_state_without_losses_is_read_again(folder: Path, archive: Path) -> None:
+    """If an earlier version wrote the state, snapshots with lost attachments are read again, to compare them."""
+    add_snapshot(folder, later_records(sample(80), 1))
+    for file in files_of(folder):
+        file.unlink()
+    expected = hb.keep(folder, archive, KEYS).lost_count
+    path = archive.with_name("chats.db-keep.json")
+    state = json.loads(path.read_text())
+    for snapshot in next(iter(state["folders"].values()))["snapshots"].values():
+        del snapshot["losses"], snapshot["lost_files"]
+    path.write_text(json.dumps(state))
+    result = hb.keep(folder, archive, KEYS)
+    assert (result.lost_count, result.unchanged) == (expected, False)
+    assert hb.keep(folder, archive).unchanged
+
+
+def test_a_loss_of_a_later_snapshot_alone_is_counted(folder: Path, archive: Path) -> None:
+    """What only the newer snapshot refers to is lost in addition."""
+    hb.keep(folder, archive, KEYS)
+    known = set(files_of(folder))
+    add_snapshot(folder, later_records(sample(160), 1))
+    for file in set(files_of(folder)) - known:
+        file.unlink()
+    result = hb.keep(folder, archive, KEYS)
+    assert result.lost_count == result.snapshots[1].lost_count > 0
+    assert result.snapshots[1].lost_before == 0
+
+
+def test_a_loss_is_healed_by_another_folder(tmp_path: Path, folder: Path, archive: Path) -> None:
+    """If another copy of the folder has a lost attachment, it is not lost in either after that is kept too."""
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    for file in files_of(folder):
+        file.unlink()
+    assert not hb.keep(folder, archive, KEYS).complete
+    assert hb.keep(copy, archive, KEYS).complete
+    healed = hb.keep(folder, archive, KEYS)
+    assert (healed.complete, healed.unchanged, healed.lost_count) == (True, False, 0)
+    assert hb.keep(folder, archive).unchanged
+
+
+def test_an_attachment_with_the_content_of_a_later_one_is_not_lost(folder: Path, archive: Path) -> None:
+    """A missing file is not reported as lost if a file that is read after it has the same content."""
+    with backup_reader.open(folder, KEYS) as backup:
+        by_content: dict[bytes, list[str]] = {}
+        for _pointer, attachment in kept(backup):
+            by_content.setdefault(attachment.plaintext_hash, []).append(attachment.name)
+    first = next(names[0] for names in by_content.values() if len(names) > 1)
+    (folder / "files" / first[:2] / first).unlink()
+    result = hb.keep(folder, archive, KEYS)
+    assert (result.complete, result.lost_count) == (True, 0)
 
 
 def test_what_is_kept_is_not_lost_with_the_folder(folder: Path, archive: Path) -> None:

@@ -51,7 +51,7 @@ def test_an_incomplete_backup_lists_what_is_lost(run: Run, phone: Path, key_file
     for item in document["lost"]:
         assert item["loss"] == "missing"
         when = zone_of("UTC").time(item["sent_ms"]) if item["sent_ms"] else "no date"
-        assert f"  {item['chat'] or 'outside of chats'}\n" in text.out
+        assert f"  {item['chat'] or 'wallpapers'}\n" in text.out
         assert f"    {when}  {item['person'] or 'nobody'}: " in text.out
 
 

@@ -1,6 +1,7 @@
 """`holdfast keep`: its output, its exit status, and the prompt for the key."""
 
 import json
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -96,10 +97,47 @@ def test_what_is_lost_is_named_and_the_status_is_1(
     assert text.out.splitlines()[-1] == document["summary"]
     assert document["summary"].startswith("Not everything is here: ")
     assert any(snapshot["lost"] for snapshot in document["snapshots"])
-    for snapshot in document["snapshots"]:
-        for item in snapshot["lost"]:
-            assert item["chat"] in text.out
-            assert f"{item['person'] or 'nobody'}: " in text.out
+    lost = document["snapshots"][0]["lost"]
+    for item in lost:
+        assert (item["chat"] or "wallpapers") in text.out
+        assert not item["chat"] or f"{item['person']}: " in text.out
+    # The newer snapshot has lost the same ones, which are listed and counted once.
+    assert [snapshot["lost_before"] for snapshot in document["snapshots"]] == [0, len(lost)]
+    assert f"{len(lost)} attachments are lost" in text.out.splitlines()[-1]
+    assert text.out.count("its file is missing") == len(lost)
+    assert f"{len(lost)} attachments are lost, as in an earlier backup." in text.out
+
+
+def test_only_the_other_losses_of_a_later_snapshot_are_listed(
+    run: Run, arguments: list[str], key_file: list[str], folder: Path
+) -> None:
+    """A snapshot that has lost more than an earlier one lists the difference, and the summary counts all once."""
+    add_snapshot(folder, later_records(sample(160), 2))
+    for file in sorted((folder / "files").glob("??/*")):
+        file.unlink()
+    result = run(*arguments, *key_file, "--json")
+    *_, middle, last = json.loads(result.out)["snapshots"]
+    assert 0 < last["lost_before"] <= middle["lost_count"] < last["lost_count"]
+    text = run(*arguments, *key_file).out
+    lines = text.splitlines()
+    total = middle["lost_count"] + last["lost_count"] - last["lost_before"]
+    assert f"{total} attachments are lost." in lines[-1]
+    (heading,) = [line for line in lines if "of them as in an earlier backup; the others:" in line]
+    assert f"{last['lost_count']} attachments are lost, {last['lost_before']} of them" in heading
+    assert text[text.index(heading) :].count("its file is missing") == last["lost_count"] - last["lost_before"]
+
+
+def test_what_to_do_next_is_a_command_that_works(
+    run: Run, arguments: list[str], key_file: list[str], tmp_path: Path
+) -> None:
+    """The commands in the output have the quoted path of the archive; without news there is no hint."""
+    arguments[3] = str(tmp_path / "my chats.db")
+    result = run(*arguments, *key_file)
+    commands = [shlex.split(part) for part in result.out.split("`")[1::2]]
+    assert ["holdfast", "archive", "vanished", arguments[3]] in commands
+    assert ["holdfast", "archive", "serve", arguments[3]] in commands
+    assert run("archive", "vanished", arguments[3]).status == ExitCode.FINE
+    assert "archive serve" not in run(*arguments).out
 
 
 def test_a_damaged_snapshot_points_to_repair(

@@ -73,7 +73,11 @@ LOSSES: Final[tuple[tuple[type[AttachmentError], Loss], ...]] = (
 @redacted
 @dataclass(frozen=True, slots=True)
 class LostAttachment:
-    """An attachment of a message that is missing or damaged; `loss` says which."""
+    """An attachment of a message that is missing or damaged; `loss` says which.
+
+    `media_name` is the name of its file in the content store of a phone's folder, empty if the backup has none.
+    `chat` and `person` are empty for the wallpaper of a chat.
+    """
 
     chat: str = field(repr=False)
     sent_ms: int
@@ -82,6 +86,7 @@ class LostAttachment:
     content_type: str = field(repr=False)
     loss: Loss
     frame: int
+    media_name: str = ""
 
 
 @public
@@ -268,6 +273,7 @@ class RecipientNames:
         """Name the message an attachment belongs to."""
         chat = self.people.get(self.chats.get(pointer.chat, 0), "Unknown") if pointer.chat else ""
         person = OWNER if pointer.author and pointer.author == self.owner else self.people.get(pointer.author, "")
+        name = "" if pointer.attachment is None else pointer.attachment.name
         return LostAttachment(
-            chat, pointer.sent_ms, person, pointer.file_name, pointer.content_type, loss, pointer.frame
+            chat, pointer.sent_ms, person, pointer.file_name, pointer.content_type, loss, pointer.frame, name
         )

@@ -4,10 +4,13 @@ Each step is atomic: an import is one transaction, attachments are renamed into 
 written last. A run that was killed is repeated.
 """
 
+import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -16,8 +19,16 @@ import msgspec
 
 from holdfast.backup import archives, backup_reader
 from holdfast.backup.archives import Archive
+from holdfast.backup.archives.media_store import CopiedAttachment
 from holdfast.backup.backup_reader import Backup
-from holdfast.backup.completeness import Completeness, Loss, examined, read_through, summary_of
+from holdfast.backup.completeness import (
+    Completeness,
+    Loss,
+    LostAttachment,
+    examined,
+    read_through,
+    summary_of,
+)
 from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.container.folder import (
     MAIN,
@@ -58,6 +69,8 @@ __all__ = ["Kept", "keep"]
 
 # The most lost attachments and findings of a snapshot that are stored; all are counted.
 MOST_LISTED: Final = 200
+# The digits of the hash of a loss: enough to tell millions apart.
+LOSS_DIGITS: Final = 24
 # The age in seconds after which a temporary file is considered left by a killed process.
 LEFT_BEHIND_S: Final = 3600
 
@@ -83,6 +96,11 @@ class Kept:
         """The newest snapshot that could be read."""
         readable = [snapshot for snapshot in self.snapshots if not snapshot.problem]
         return max(readable, key=lambda snapshot: snapshot.made_ms, default=None)
+
+    @property
+    def lost_count(self) -> int:
+        """The number of lost attachments, each counted once, however many snapshots refer to it."""
+        return sum(snapshot.lost_count - snapshot.lost_before for snapshot in self.snapshots)
 
 
 @redacted
@@ -229,7 +247,18 @@ class FolderImport:
                 KeptSnapshot(name=path.name, problem=str(without_main(path)))
                 for path in incomplete_snapshots(around)
             ]
-        return tuple(results), unchanged
+        return self.with_repeated_losses(results), unchanged
+
+    def with_repeated_losses(self, results: list[KeptSnapshot]) -> tuple[KeptSnapshot, ...]:
+        """Count in each result the lost attachments that an earlier one has lost too."""
+        earlier: set[str] = set()
+        counted: list[KeptSnapshot] = []
+        for result in results:
+            state = self.known.snapshots.get(result.name)
+            losses = set() if state is None else set(state.losses)
+            counted.append(msgspec.structs.replace(result, lost_before=len(losses & earlier)))
+            earlier |= losses
+        return tuple(counted)
 
     def with_files(self, source: SnapshotSource) -> SnapshotSource:
         """Return a source with its files, for a backup that is not a snapshot of a phone."""
@@ -259,6 +288,10 @@ class FolderImport:
         except OSError:
             return False
 
+    def is_archived(self, name: str) -> bool:
+        """Return whether an attachment is archived with the correct size."""
+        return bool(self.media.get(name, ("", 0))[0]) and self.is_kept(name)
+
     def file_hash(self, source: SnapshotSource, name: str) -> str | None:
         """Return the hash of the file of an attachment; None if it does not exist."""
         return None if source.store is None else self.hashes.get(source.store / name[:2] / name)
@@ -282,7 +315,11 @@ class FolderImport:
             # A lost attachment is still in neither place.
             if verdict.loss is None and not self.is_kept(name):
                 return False
-        return True
+        # Earlier versions did not store which uses were lost.
+        if state.result.lost_count and not state.losses:
+            return False
+        # Another folder may have had an attachment that this one has lost.
+        return not any(self.is_archived(name) for name in state.lost_files)
 
     def import_snapshot(self, source: SnapshotSource) -> KeptSnapshot:
         """Import one snapshot, and store the result; one that cannot be read does not stop the others."""
@@ -310,7 +347,7 @@ class FolderImport:
                 if finding.severity is Severity.ERROR and len(errors) < MOST_LISTED:
                     errors.append(finding)
             if validation.backup is None:
-                return self.result(source, summary_of(validation, errors), (), KeptSnapshot(name=name))
+                return self.result(source, summary_of(validation, errors), {}, KeptSnapshot(name=name))
             with backup_reader.open(source.path, self.keys) as backup:
                 imported = self.archive.add(backup)
                 row = self.archive.connection.execute(
@@ -334,7 +371,7 @@ class FolderImport:
             copied=copied,
             damaged_files=damaged,
         )
-        return self.result(source, completeness, tuple(states), result)
+        return self.result(source, completeness, states, result)
 
     def copy_attachments(self, source: SnapshotSource, backup: Backup) -> tuple[int, int, dict[str, None]]:
         """Copy the attachments that are not archived yet, and verify the files of the others.
@@ -348,11 +385,13 @@ class FolderImport:
         there: dict[str, None] = {}
         again: set[str] = set()
         tell = self.telling(f"copying attachments of {source.name}")
-        for copied_attachment in self.archive.copy_media(backup):
+        failed: set[str] = set()
+        for copied_attachment in chain(self.archive.copy_media(backup), self.copy_again(backup, failed)):
             completed += copied_attachment.size
             if tell is not None:
                 tell(completed)
             if copied_attachment.problem or copied_attachment.path is None:
+                failed.add(copied_attachment.media_name)
                 continue
             there[copied_attachment.media_name] = None
             self.media[copied_attachment.media_name] = (copied_attachment.path, copied_attachment.size)
@@ -369,6 +408,11 @@ class FolderImport:
         damaged = sum(self.known.verdicts[name].loss is not None for name in there)
         return copied, damaged, there
 
+    def copy_again(self, backup: Backup, failed: set[str]) -> Iterator[CopiedAttachment]:
+        """Copy attachments that could not be read: a later one may have had the same content."""
+        if failed:
+            yield from self.archive.copy_media(backup, only=set(failed))
+
     @staticmethod
     def attachments(backup: Backup, names: set[str]) -> Iterator[AttachmentKey]:
         """Yield the attachments of a backup that have one of these names, each once."""
@@ -381,7 +425,7 @@ class FolderImport:
         self,
         source: SnapshotSource,
         completeness: Completeness,
-        attachments: tuple[str, ...],
+        attachments: dict[str, Loss | None],
         result: KeptSnapshot,
     ) -> SnapshotState:
         """Return the result for a snapshot."""
@@ -397,7 +441,21 @@ class FolderImport:
             not_on_device=len(completeness.not_on_device),
             problem="" if result.digest else "nothing in it can be read",
         )
-        return SnapshotState(self.hashes_of(source), attachments, snapshot)
+        lost_files = tuple(name for name, loss in attachments.items() if loss is not None)
+        losses = hashes_of_losses(completeness.lost)
+        return SnapshotState(self.hashes_of(source), tuple(attachments), snapshot, lost_files, losses)
+
+
+def hashes_of_losses(lost: tuple[LostAttachment, ...]) -> tuple[str, ...]:
+    """Return a hash of each use of a lost attachment; names of chats and numbers of frames may change."""
+    uses: Counter[tuple[str, ...]] = Counter()
+    hashes: list[str] = []
+    for item in lost:
+        file = (item.media_name,) if item.media_name else (item.person, item.file_name, item.content_type)
+        use = (str(item.sent_ms), *file)
+        uses[use] += 1
+        hashes.append(hashlib.sha256(msgspec.json.encode((use, uses[use]))).hexdigest()[:LOSS_DIGITS])
+    return tuple(hashes)
 
 
 def words_of(finding: Finding) -> str:

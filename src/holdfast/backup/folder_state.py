@@ -37,8 +37,9 @@ class KeptSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """A snapshot of a folder, and the result of its import.
 
     `known` is set if its messages were in the archive before. `lost` has the first of `lost_count` attachments
-    that are neither in the folder nor in the archive; `damaged_files` is the number of those with a good copy only
-    in the archive. `problem` says why nothing could be imported, and is empty otherwise.
+    that are neither in the folder nor in the archive, `lost_before` of which an earlier snapshot of the folder has
+    lost too; `damaged_files` is the number of those with a good copy only in the archive. `problem` says why
+    nothing could be imported, and is empty otherwise.
     """
 
     name: str
@@ -57,6 +58,7 @@ class KeptSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[str, ...] = ()
     lost: tuple[LostAttachment, ...] = ()
     lost_count: int = 0
+    lost_before: int = 0
     not_on_device: int = 0
     problem: str = ""
 
@@ -76,11 +78,17 @@ class Verdict(msgspec.Struct, frozen=True, array_like=True):
 
 @redacted
 class SnapshotState(msgspec.Struct, frozen=True):
-    """An imported snapshot: the hashes of its files, the attachments it refers to, and the result."""
+    """An imported snapshot: the hashes of its files, the attachments it refers to, and the result.
+
+    `lost_files` names the attachments that are lost, and `losses` has a hash of each use of one, the same in every
+    snapshot that has it.
+    """
 
     files: dict[str, str]
     attachments: tuple[str, ...]
     result: KeptSnapshot
+    lost_files: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
 
 
 @redacted

@@ -124,7 +124,8 @@ def list_lost(out: Console, lost: tuple[LostAttachment, ...], times: Zone) -> No
     for item in lost:
         if item.chat != chat:
             chat = item.chat
-            out.print(Text(f"  {printable(chat) or 'outside of chats'}", style="bold"))
+            out.print(Text(f"  {printable(chat) or 'wallpapers'}", style="bold"))
         when = times.time(item.sent_ms) if item.sent_ms else "no date"
         file = printable(item.file_name) or printable(item.content_type) or "attachment"
-        out.print(Text(f"    {when}  {printable(item.person) or 'nobody'}: {file} ({WORDS[item.loss]})"))
+        message = f"{when}  {printable(item.person) or 'unknown'}: " if item.chat else ""
+        out.print(Text(f"    {message}{file} ({WORDS[item.loss]})"))

@@ -1,13 +1,15 @@
 """`holdfast keep`: verify the backups of a phone's folder and import them into one archive."""
 
 import os
+import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 import typer
@@ -31,6 +33,8 @@ from holdfast.cli.times import Zone, ZoneOption, zone_of
 from holdfast.errors import HoldfastError
 
 __all__ = ["KeepOutput", "KeptSnapshotOutput", "keep_folder"]
+
+LostUse: TypeAlias = tuple[int, str]
 
 # The number of problems printed; the rest is only counted.
 SHOWN: Final = 20
@@ -57,6 +61,7 @@ class KeptSnapshotOutput(msgspec.Struct, frozen=True):
     findings: tuple[str, ...]
     lost: tuple[LostAttachment, ...]
     lost_count: int
+    lost_before: int
     not_on_device: int
     problem: str
 
@@ -253,14 +258,19 @@ def document(kept: Kept, times: Zone) -> KeepOutput:
 
 def show(out: Console, kept: Kept, times: Zone) -> None:
     """Print what is new, vanished or damaged, and the summary line."""
+    listed: Counter[LostUse] = Counter()
     for snapshot in kept.snapshots:
-        show_snapshot(out, snapshot, kept, times)
+        show_snapshot(out, snapshot, kept, times, listed)
     out.print(Text(f"Archive: {printable(str(kept.archive))}"))
+    if not kept.unchanged:
+        out.print(Text(f"  `holdfast archive serve {printable(shell_word(kept.archive))}` shows it in a browser."))
     out.print(Text(summary(kept, times), style="bold green" if kept.complete else "bold red"))
 
 
-def show_snapshot(out: Console, snapshot: KeptSnapshot, kept: Kept, times: Zone) -> None:
-    """Print the result of a snapshot."""
+def show_snapshot(
+    out: Console, snapshot: KeptSnapshot, kept: Kept, times: Zone, listed: "Counter[LostUse]"
+) -> None:
+    """Print the result of a snapshot; lost attachments that are not `listed` are printed, and added to them."""
     if snapshot.problem:
         out.print(Text.assemble(("Not imported: ", "bold red"), printable(f"{snapshot.name}: {snapshot.problem}")))
         command = f"holdfast backup repair --drop {quoted(kept.folder, snapshot)} NEW"
@@ -280,7 +290,9 @@ def show_snapshot(out: Console, snapshot: KeptSnapshot, kept: Kept, times: Zone)
     if snapshot.vanished:
         out.print(
             f"  {count_of(snapshot.vanished, 'message')} of earlier backups {are(snapshot.vanished)} no longer in "
-            "it. The archive keeps them: `holdfast archive vanished` lists them."
+            "it. The archive keeps them: "
+            f"`holdfast archive vanished {printable(shell_word(kept.archive))}` lists them.",
+            markup=False,
         )
     if snapshot.damaged_files:
         out.print(
@@ -294,21 +306,45 @@ def show_snapshot(out: Console, snapshot: KeptSnapshot, kept: Kept, times: Zone)
         if snapshot.errors > SHOWN:
             out.print("    `holdfast backup validate` lists them all.")
     if snapshot.lost_count:
-        out.print(
-            Text(f"  {count_of(snapshot.lost_count, 'attachment')} {are(snapshot.lost_count)} lost:", "bold red")
-        )
-        list_lost(out, snapshot.lost[:SHOWN], times)
-        if snapshot.lost_count > SHOWN:
-            out.print(f"    and {snapshot.lost_count - SHOWN:,} more; `holdfast backup check` lists them.")
-    if snapshot.not_on_device:
+        show_lost(out, snapshot, times, listed)
+    # What a phone lacked once, a later backup may have.
+    if snapshot.not_on_device and snapshot == kept.latest:
         out.print(
             f"  {count_of(snapshot.not_on_device, 'attachment')} {were(snapshot.not_on_device)} not on the phone "
             "itself when it made the backup."
         )
 
 
+def show_lost(out: Console, snapshot: KeptSnapshot, times: Zone, listed: "Counter[LostUse]") -> None:
+    """Print the lost attachments of a snapshot; those of earlier ones are only counted."""
+    lost = f"  {count_of(snapshot.lost_count, 'attachment')} {are(snapshot.lost_count)} lost"
+    more = snapshot.lost_count - snapshot.lost_before
+    if not more:
+        out.print(Text(f"{lost}, as in an earlier backup.", "bold red"))
+        return
+    before = f", {snapshot.lost_before:,} of them as in an earlier backup; the others:"
+    out.print(Text(f"{lost}{before if snapshot.lost_before else ':'}", "bold red"))
+    uses = Counter(map(use_of, snapshot.lost))
+    others: list[LostAttachment] = []
+    again = listed & uses
+    for item in snapshot.lost:
+        if again[use_of(item)]:
+            again[use_of(item)] -= 1
+        else:
+            others.append(item)
+    listed |= uses
+    list_lost(out, tuple(others[:SHOWN]), times)
+    if more > SHOWN:
+        out.print(f"    and {more - SHOWN:,} more; `holdfast backup check` lists them.")
+
+
+def use_of(item: LostAttachment) -> LostUse:
+    """Return what is the same about a lost attachment in every snapshot that has it."""
+    return item.sent_ms, item.media_name or f"{item.person} {item.file_name}"
+
+
 def quoted(folder: Path, snapshot: KeptSnapshot) -> str:
-    """Return the path of a snapshot for a command line."""
+    """Return the path of a snapshot as a word of a command line."""
     path = next(
         (
             snapshot_source.path
@@ -317,8 +353,12 @@ def quoted(folder: Path, snapshot: KeptSnapshot) -> str:
         ),
         folder / snapshot.name,
     )
-    text = printable(str(path))
-    return f"'{text}'" if " " in text else text
+    return printable(shell_word(path))
+
+
+def shell_word(path: Path) -> str:
+    """Return a path as a word of a command line, quoted if it has to be."""
+    return f'"{path}"' if sys.platform == "win32" else shlex.quote(str(path))
 
 
 def summary(kept: Kept, times: Zone) -> str:
@@ -327,7 +367,7 @@ def summary(kept: Kept, times: Zone) -> str:
     if kept.complete and latest is not None:
         return f"Everything on the phone on {times.day(latest.made_ms)} is here."
     unread = sum(bool(snapshot.problem) for snapshot in kept.snapshots)
-    lost = sum(snapshot.lost_count for snapshot in kept.snapshots)
+    lost = kept.lost_count
     errors = sum(snapshot.errors for snapshot in kept.snapshots if not snapshot.problem)
     reasons = [
         *([f"{count_of(unread, 'backup')} could not be read"] if unread else []),

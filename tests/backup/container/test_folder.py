@@ -61,9 +61,10 @@ def test_all_snapshots_are_found_newest_first_and_unfinished_ones_left_out(phone
 
 def test_a_snapshot_of_which_nothing_is_left_is_incomplete(phone: Path) -> None:
     """An empty folder with the name of a snapshot is one; another folder is not, nor one that is being written."""
-    for name in ("signal-backup-2026-02-02-10-00-00", "signal-backup-2026-02-02-10-00-00-tmp", "signal-backup-old"):
-        (phone / name).mkdir(exist_ok=True)
-    assert [path.name for path in incomplete_snapshots(phone)] == ["signal-backup-2026-02-02-10-00-00"]
+    name = "signal-backup-2026-02-02-10-00-00"
+    for folder in (name, f"{name}-tmp", "signal-backup-old"):
+        (phone / folder).mkdir()
+    assert [path.name for path in incomplete_snapshots(phone)] == [name]
 
 
 def test_a_snapshot_that_cannot_be_listed_hides_no_other(phone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
