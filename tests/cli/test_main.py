@@ -3,8 +3,10 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -135,6 +137,34 @@ def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("holdfast.backup.open", stopped)
     result = run("backup", "info", "-")
     assert (result.status, result.err) == (ExitCode.INTERRUPTED, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_a_killed_export_leaves_no_decrypted_messages(tmp_path: Path, number: signal.Signals) -> None:
+    """An export that is ended removes its temporary archive; after `kill -9` the next export removes it."""
+    source = tmp_path / "chats.binproto"
+    source.write_bytes(stream_of(sample(3000)))
+    arguments = ["backup", "export", str(source), str(tmp_path / "out"), "--to", "csv"]
+    command = [sys.executable, "-m", "holdfast", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while not list(tmp_path.glob(".holdfast-*/archive.db")) and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(number)
+    _, err = process.communicate()
+    expected = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGKILL: -signal.SIGKILL}.get(number, 128 + number)
+    assert (process.returncode, err) == (expected, b"")
+    assert bool(list(tmp_path.glob(".holdfast-*"))) == (number == signal.SIGKILL)
+    # A folder that somebody else made is left alone.
+    (tmp_path / ".holdfast-mine").mkdir()
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == ExitCode.FINE
+    assert [path.name for path in tmp_path.glob(".holdfast-*")] == [".holdfast-mine"]
+
+
+def test_signals_of_a_program_that_calls_main_are_its_own() -> None:
+    """`main` restores the handlers that it replaced, and replaces no others."""
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+    assert cli_main(["--version"]) == ExitCode.FINE
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:

@@ -2,12 +2,15 @@
 
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TextIO
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NoReturn, TextIO
 
 import typer
 
@@ -64,6 +67,9 @@ EXITS: Final = "\n\n".join(f"{int(status)}: {status.meaning}" for status in Exit
 COMPLETING: Final = "_HOLDFAST_COMPLETE"
 STDOUT: Final = "standard output"
 STDOUT_DESCRIPTOR: Final = 1
+# Signals that end a process: `kill`, the end of a session, a terminal that is closed.
+ENDING_SIGNALS: Final = ("SIGTERM", "SIGHUP")
+SIGNAL_STATUS: Final = 128
 # Commands for which logging is configured here; groups configure it for their own commands.
 LOGGING: Final = frozenset({"serve", "settings"})
 
@@ -117,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in argv
-    with redirect_stdout(open_output(sys.stdout)) as output:
+    with redirect_stdout(open_output(sys.stdout)) as output, ended_by_signals():
         try:
             return run_json(argv, debug=debug) if "--json" in argv else run(argv, debug=debug)
         finally:
@@ -125,6 +131,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if output is not None:
                 with suppress(OSError):
                     output.flush()
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Exit on a signal that ends the process, so that temporary files are removed: they have decrypted messages.
+
+    Servers replace these handlers by their own. A signal that is ignored, as by `nohup`, stays ignored.
+    """
+    replaced: list[signal.Signals] = []
+    if threading.current_thread() is threading.main_thread():
+        for name in ENDING_SIGNALS:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, exit_on_signal)
+                replaced.append(number)
+    try:
+        yield
+    finally:
+        for number in replaced:
+            if signal.getsignal(number) is exit_on_signal:
+                signal.signal(number, signal.SIG_DFL)
+
+
+def exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:
+    """Exit with the status that shells report for a signal; a second one ends the process at once."""
+    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(SIGNAL_STATUS + number)
 
 
 def run_json(argv: list[str], *, debug: bool) -> int:

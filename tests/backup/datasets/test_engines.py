@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import msgspec
 import pytest
 
 import holdfast.backup as hb
@@ -82,6 +83,23 @@ engines.work()
     assert results["b"] == FailedBackup("b", sources_folder[1].source.path, DIED)
     assert isinstance(results["d"], BackupRecord)
     assert (tmp_path / "died-d").exists()
+
+
+def test_a_worker_whose_build_was_killed_ends_quietly(sources_folder: list[BuildTask]) -> None:
+    """If nobody reads its results any more, a worker process ends without a traceback."""
+    command = [sys.executable, "-c", "from holdfast.backup.datasets.engines import work; work()"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as worker:
+        assert worker.stdout is not None
+        worker.stdout.close()
+        tasks = b"".join(msgspec.json.encode(task) + b"\n" for task in sources_folder[:2])
+        assert worker.stdin is not None
+        worker.stdin.write(tasks)
+        worker.stdin.close()
+        assert worker.stderr is not None
+        assert worker.stderr.read() == b""
+    assert worker.returncode == 0
 
 
 def test_a_target_that_cannot_be_written_ends_the_build(sources_folder: list[BuildTask], tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ If a worker process dies, for example killed by the system for lack of memory, o
 retried once in another process, and reported as failed if that dies too.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -156,8 +157,13 @@ def work() -> None:
     target = sys.stdout.buffer
     for line in sys.stdin.buffer:
         result = perform(msgspec.json.decode(line, type=BuildTask))
-        target.write(msgspec.json.encode(result) + b"\n")
-        target.flush()
+        try:
+            target.write(msgspec.json.encode(result) + b"\n")
+            target.flush()
+        except BrokenPipeError:
+            # The build was killed; what is in the buffer cannot be flushed at exit either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return
 
 
 def run_ray(tasks: Sequence[BuildTask], address: str | None) -> Iterator[Result]:

@@ -1,14 +1,17 @@
 """Entry points of all exports, from an archive or directly from a backup."""
 
 import json
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, tzinfo
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, get_args
+
+from filelock import FileLock, Timeout
 
 from holdfast.backup.archives import Archive, is_archive
 from holdfast.backup.archives import open as open_archive
@@ -35,6 +38,9 @@ __all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "export
 
 Form = Literal["html", "markdown", "json", "csv", "parquet"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
+# The prefix of the temporary folder beside the target, and the file in it that is locked while it is used.
+TEMPORARY: Final = ".holdfast-"
+LOCK: Final = "lock"
 
 
 @public
@@ -242,11 +248,11 @@ def temporary_archive(
         check_pyarrow()
     # On the file system of the target, so that files can be hard-linked instead of copied.
     parent = next(folder for folder in target.absolute().parents if folder.is_dir())
-    try:
-        temporary_folder = tempfile.TemporaryDirectory(prefix=".holdfast-", dir=parent)
-    except OSError as error:
-        raise UnwritableBackup(f"{target} cannot be written: {error.strerror}") from error
-    with temporary_folder as folder, open_archive(Path(folder) / "archive.db", create=True) as archive:
+    remove_left_behind(parent)
+    with (
+        locked_temporary_folder(parent, target) as folder,
+        open_archive(folder / "archive.db", create=True) as archive,
+    ):
         archive.add(backup, progress=progress)
         if backup.media is not None:
             for copied in archive.copy_media(
@@ -255,6 +261,28 @@ def temporary_archive(
                 if copied.problem and on_problem is not None:
                     on_problem(copied.problem)
         yield archive
+
+
+@contextmanager
+def locked_temporary_folder(parent: Path, target: Path) -> Iterator[Path]:
+    """Create a folder that is removed at the end; its lock is held until then."""
+    try:
+        temporary_folder = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=parent)
+    except OSError as error:
+        raise UnwritableBackup(f"{target} cannot be written: {error.strerror}") from error
+    with temporary_folder as folder, FileLock(Path(folder) / LOCK):
+        yield Path(folder)
+
+
+def remove_left_behind(parent: Path) -> None:
+    """Remove the temporary archives of exports that were killed: their locks are free."""
+    for folder in parent.glob(f"{TEMPORARY}*"):
+        if folder.is_symlink() or not (folder / LOCK).is_file():
+            continue
+        with suppress(OSError, Timeout):
+            with FileLock(folder / LOCK, timeout=0):
+                pass
+            shutil.rmtree(folder)
 
 
 def needed_media(archive: Archive, choice: ChatSelection, *, media: bool = True) -> set[str]:
