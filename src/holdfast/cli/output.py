@@ -71,13 +71,13 @@ class PipedOutput(io.TextIOBase):
 
 def console(*, stderr: bool = False) -> "Console":
     """Return a console on standard output or standard error; colors and line breaks only on a terminal."""
-    from rich.console import Console  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+    from holdfast.cli.terminal import CommandConsole  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
-        return Console(stderr=stderr, highlight=False, soft_wrap=True)
+        return CommandConsole(stderr=stderr, highlight=False, soft_wrap=True)
     # A pipe has no width: a row is one line.
-    return Console(
+    return CommandConsole(
         file=cast("IO[str]", PipedOutput(stream)), highlight=False, soft_wrap=True, width=UNLIMITED_COLUMNS
     )
 
