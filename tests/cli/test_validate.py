@@ -2,11 +2,17 @@
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.rules import RULES
+from holdfast.backup.rules.validator import start_validation
+from holdfast.cli import validate
 from holdfast.cli.exit_codes import ExitCode
 from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.rules.invalid_cases import clear, put
@@ -77,11 +83,46 @@ def test_in_the_import_profile_only_what_an_importer_rejects_is_an_error(run: Ru
     assert "1 error, 1 warning, 2 notes" in result.out
 
 
-def test_json_is_one_finding_a_line(run: Run, invalid_backup: Path) -> None:
-    """With `--json` each line is a finding with its rule, frame, offset, path and repair."""
+def test_json_of_a_valid_backup_is_an_empty_array(run: Run, tmp_path: Path) -> None:
+    """Without findings, and with none that were chosen, `--json` prints a document too."""
+    path = tmp_path / "good.binproto"
+    path.write_bytes(stream_of(sample()))
+    result = run("backup", "validate", str(path), "--json")
+    assert (result.status, json.loads(result.out)) == (0, [])
+
+
+@pytest.mark.parametrize("found", [0, 2])
+def test_json_of_a_backup_that_breaks_off_is_one_document(
+    run: Run, invalid_backup: Path, monkeypatch: pytest.MonkeyPatch, found: int
+) -> None:
+    """If an error ends the validation, the findings until then are one document, or else the error is."""
+    start = start_validation
+
+    @contextmanager
+    def failing(*arguments: Any, **options: Any) -> Iterator[Iterator[Any]]:
+        with start(*arguments, **options) as validation:
+
+            def first() -> Iterator[Any]:
+                for number, finding in enumerate(validation):
+                    if number == found:
+                        raise UnreadableBackup("the disk is gone")
+                    yield finding
+
+            yield first()
+
+    monkeypatch.setattr(validate, "start_validation", failing)
+    result = run("backup", "validate", str(invalid_backup), "--json")
+    assert result.status == ExitCode.UNREADABLE
+    document = json.loads(result.out)
+    assert len(document) == found if found else document["status"] == ExitCode.UNREADABLE
+
+
+def test_json_is_one_array_with_a_finding_a_line(run: Run, invalid_backup: Path) -> None:
+    """With `--json` each item is a finding with its rule, frame, offset, path and repair."""
     result = run("backup", "validate", str(invalid_backup), "--json")
     assert result.status == ExitCode.NO
-    findings = [json.loads(line) for line in result.out.splitlines()]
+    findings = json.loads(result.out)
+    assert [json.loads(line.rstrip(",")) for line in result.out.splitlines()[1:-1]] == findings
     assert [item["rule"] for item in findings] == [
         "sticker-pack.key.length",
         "reaction.emoji",

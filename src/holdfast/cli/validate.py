@@ -15,7 +15,8 @@ from holdfast.backup.rules.validator import start_validation
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json
+from holdfast.cli.output import JsonOption, JsonOutput, byte_progress, console, count_of, print_json
+from holdfast.errors import HoldfastError
 
 __all__ = ["RuleOutput", "ValidationFindingOutput", "list_rules", "validate_backup"]
 
@@ -30,7 +31,7 @@ RANKS: Final = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
 class ValidationFindingOutput(msgspec.Struct, frozen=True):
-    """One finding as `--json` prints it, one to a line."""
+    """One finding as `--json` prints it: the findings are an array, one to a line."""
 
     rule: str
     severity: str
@@ -129,13 +130,17 @@ class FindingPrinter:
             self._hidden += 1
             return
         if self._json:
-            sys.stdout.write(msgspec.json.encode(finding_line(finding)).decode() + "\n")
+            # A million findings are not held in memory.
+            sys.stdout.write(",\n" if JsonOutput.printed else "[\n")
+            JsonOutput.printed = True
+            sys.stdout.write(msgspec.json.encode(finding_line(finding)).decode())
         else:
             self._out.print(as_text(finding))
 
     def close(self, name: str, validation: ValidationRun) -> None:
         """Print the table of violated rules, and the verdict."""
         if self._json:
+            self.close_array()
             return
         if self._hidden:
             self._out.print(f"... and {self._hidden:,} more; --max 0 lists them all")
@@ -143,6 +148,11 @@ class FindingPrinter:
             self._out.print()
             self._out.print(rule_table(self.by_rule, validation))
         self._out.print(verdict(name, validation))
+
+    def close_array(self) -> None:
+        """End the JSON array; without findings it is empty."""
+        sys.stdout.write("\n]\n" if JsonOutput.printed else "[]\n")
+        JsonOutput.printed = True
 
 
 def as_text(finding: Finding) -> Text:
@@ -261,7 +271,12 @@ def validate_backup(
                 report.add(finding)
             return validation
 
-    validation = with_keys(validate_with, key=key, key_file=key_file, account_id=account_id)
+    try:
+        validation = with_keys(validate_with, key=key, key_file=key_file, account_id=account_id)
+    except HoldfastError:
+        if json and JsonOutput.printed:
+            report.close_array()
+        raise
     report.close(file.name if str(file) != "-" else "the input", validation)
     if not validation.valid:
         raise typer.Exit(ExitCode.NO)
