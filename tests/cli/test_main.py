@@ -147,15 +147,17 @@ def test_a_killed_export_leaves_no_decrypted_messages(tmp_path: Path, number: si
     arguments = ["backup", "export", str(source), str(tmp_path / "out"), "--to", "csv"]
     command = [sys.executable, "-m", "holdfast", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while not list(tmp_path.glob(".holdfast-*/archive.db")) and process.poll() is None:
+    while not list(tmp_path.glob(".holdfast-*/content/archive.db")) and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(number)
     _, err = process.communicate()
     expected = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGKILL: -signal.SIGKILL}.get(number, 128 + number)
     assert (process.returncode, err) == (expected, b"")
     assert bool(list(tmp_path.glob(".holdfast-*"))) == (number == signal.SIGKILL)
-    # A folder that somebody else made is left alone.
+    # A folder that somebody else made is left alone; one whose removal was interrupted is not.
     (tmp_path / ".holdfast-mine").mkdir()
+    (tmp_path / ".holdfast-partly" / "content").mkdir(parents=True)
+    (tmp_path / ".holdfast-partly" / "lock").touch()
     assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == ExitCode.FINE
     assert [path.name for path in tmp_path.glob(".holdfast-*")] == [".holdfast-mine"]
 

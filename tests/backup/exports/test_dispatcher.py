@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, NotInArchive
-from holdfast.backup.exports import FORMS, ChatSelection, Form, export, export_backup
+from holdfast.backup.exports import FORMS, ChatSelection, Form, dispatcher, export, export_backup
 from holdfast.backup.media import kept
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
@@ -194,6 +195,27 @@ def test_an_export_that_fails_in_the_middle_is_completed_by_the_next(
     export(opened, tmp_path / "out", form)
     export(opened, tmp_path / "fresh", form)
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+
+
+def test_the_temporary_archive_is_locked_while_it_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another export beside the same target leaves it alone, and its lock is removed after its content."""
+    source = write(tmp_path / "one", *copies(20))
+    removed: list[Path] = []
+    rmtree = shutil.rmtree
+
+    def recorded(path: str | Path, *words: Any, **options: Any) -> None:
+        removed.append(Path(path))
+        assert (removed[0].parent / "lock").exists()
+        rmtree(path, *words, **options)
+
+    with backup.open(source) as opened_backup:
+        target = tmp_path / "out"
+        with dispatcher.temporary_archive(opened_backup, target, "json") as archive:
+            dispatcher.remove_left_behind(tmp_path)
+            assert archive.path.exists()
+            monkeypatch.setattr(shutil, "rmtree", recorded)
+    assert removed[0].name == "content"
+    assert not list(tmp_path.glob(".holdfast-*"))
 
 
 def test_what_is_imported_meanwhile_is_for_the_next_export(tmp_path: Path) -> None:

@@ -265,13 +265,19 @@ def temporary_archive(
 
 @contextmanager
 def locked_temporary_folder(parent: Path, target: Path) -> Iterator[Path]:
-    """Create a folder that is removed at the end; its lock is held until then."""
+    """Create a folder that is removed at the end; a lock beside it is held until then."""
     try:
         temporary_folder = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=parent)
     except OSError as error:
         raise UnwritableBackup(f"{target} cannot be written: {error.strerror}") from error
     with temporary_folder as folder, FileLock(Path(folder) / LOCK):
-        yield Path(folder)
+        content = Path(folder) / "content"
+        content.mkdir()
+        try:
+            yield content
+        finally:
+            # Before the lock: if this is interrupted, the next export continues.
+            shutil.rmtree(content, ignore_errors=True)
 
 
 def remove_left_behind(parent: Path) -> None:
