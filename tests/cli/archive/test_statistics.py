@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from holdfast.cli.exit_codes import ExitCode
+from tests.backup.streams import sample, stream_of
 from tests.cli.conftest import Run
 
 
@@ -16,6 +17,23 @@ def test_counts_are_drawn_and_written(run: Run, chats_db: str, tmp_path: Path) -
     picture = tmp_path / "stats.svg"
     assert run("archive", "stats", chats_db, "--svg", str(picture)).status == 0
     assert picture.read_text().startswith("<svg")
+
+
+def test_nothing_is_left_out_in_silence(run: Run, tmp_path: Path) -> None:
+    """Years before the months that fit are counted, and so are the chats and people after the first ones."""
+    source, chats_db = tmp_path / "chats.binproto", str(tmp_path / "chats.db")
+    source.write_bytes(stream_of(sample(800)))
+    assert run("archive", "import", chats_db, str(source)).status == ExitCode.FINE
+    statistics = json.loads(run("archive", "stats", chats_db, "--json").out)
+    months = statistics["months"]
+    assert len(months) > 36
+    lines = run("archive", "stats", chats_db, "--zone", "UTC").out.splitlines()
+    shown = dict(line.split(maxsplit=1) for line in lines[2 : 2 + lines[2:].index("")])
+    counted = sum(int(text.split(" (")[0].split()[-1].replace(",", "")) for text in shown.values())
+    assert counted == sum(count for _, count in months)
+    assert {months[-36][0], months[-1][0], months[0][0][:4]} <= shown.keys()
+    for name in ("chats", "people"):
+        assert f"... and {len(statistics[name]) - 15} more; --json lists all" in lines
 
 
 def test_one_chat_can_be_counted(run: Run, chats_db: str) -> None:

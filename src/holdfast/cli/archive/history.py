@@ -69,7 +69,12 @@ def vanished(
 
 def history(
     archive_file: ArchiveArgument,
-    message: Annotated[int, typer.Argument(help="The number of the message, as other commands print it.")],
+    message: Annotated[
+        int,
+        typer.Argument(
+            help="The number of the message, from `archive vanished`, or its id in the JSON of other commands."
+        ),
+    ],
     *,
     zone: ZoneOption = None,
     passphrase_file: PassphraseFileOption = None,

@@ -1,5 +1,6 @@
 """`holdfast archive stats`: in the terminal, as JSON, or as one SVG."""
 
+from collections import Counter
 from datetime import UTC
 from pathlib import Path
 from typing import Annotated, Final
@@ -57,8 +58,17 @@ def show(out: Console, statistics: Statistics, times: Zone) -> None:
     first, last = times.bare(statistics.first_ms), times.bare(statistics.last_ms)
     out.print(f"{statistics.messages:,} messages, {first} to {last} {times.name}")
     out.print()
-    most = max((count for _, count in statistics.months), default=1)
-    for month, count in statistics.months[-MONTHS:]:
+    most = max((count for _, count in statistics.months[-MONTHS:]), default=1) or 1
+    earlier, shown = statistics.months[:-MONTHS], statistics.months[-MONTHS:]
+    if earlier:
+        # Years are shorter than months: a decade fits a screen.
+        years: Counter[str] = Counter()
+        for month, count in earlier:
+            years[month.partition("-")[0]] += count
+        for year, count in years.items():
+            whole = "" if year != shown[0][0].partition("-")[0] else f" (before {shown[0][0]})"
+            out.print(f"{year:<7}  {count:,}{whole}")
+    for month, count in shown:
         out.print(f"{month}  {bar(count, most)} {count:,}")
     out.print()
     busiest = max((count for day in statistics.hours for count in day), default=0) or 1
@@ -74,6 +84,8 @@ def show(out: Console, statistics: Statistics, times: Zone) -> None:
             for row in counts[:MOST]
         ]
         print_table((title, "messages#", "words#", ""), rows, optional=("",))
+        if len(counts) > MOST:
+            out.print(f"... and {len(counts) - MOST:,} more; --json lists all")
     if statistics.replies:
         out.print()
         rows = [
