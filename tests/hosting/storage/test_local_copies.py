@@ -1,6 +1,7 @@
 """Local copies of repositories: updates from the log, crashes, damage and eviction."""
 
 import gc
+import json
 import os
 import shutil
 import stat
@@ -308,6 +309,42 @@ def test_a_damaged_copy_is_deleted_unless_it_replaced_one_just_now(ship: LogRepo
     assert copies.discard_damaged(ship.id)
     assert not folder.exists()
     assert copied(ship) == ship.refs()
+
+
+@pytest.mark.parametrize(
+    ("built_ms", "seconds_ago", "is_deleted"),
+    [(0, 1, False), (0, 10, True), (5_000, 50, False), (5_000, 150, True), (10**9, 500, False), (10**9, 700, True)],
+)
+def test_a_copy_that_is_damaged_again_is_rebuilt_soon_if_that_is_cheap(
+    ship: LogRepository, built_ms: int, seconds_ago: float, *, is_deleted: bool
+) -> None:
+    """The interval is that in which rebuilding takes a small part of the time, and ten minutes at most."""
+    copied(ship)
+    copies, folder = ship.app.copies, ship.app.folders.path(ship.id)
+    assert copies.discard_damaged(ship.id)
+    assert copied(ship) == ship.refs()
+    state = json.loads((folder / STATE_FILE).read_bytes())
+    (folder / STATE_FILE).write_text(json.dumps({**state, "built_ms": built_ms}))
+    moment = time.time() - seconds_ago
+    os.utime(folder.with_suffix(".damaged"), (moment, moment))
+    assert copies.discard_damaged(ship.id) is is_deleted
+    assert copied(ship) == ship.refs()
+
+
+def test_the_time_in_which_a_copy_was_built_is_kept(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when new versions are applied to it."""
+    real = LocalCopies.build
+
+    def build(copies: LocalCopies, repository_id: int, folder: Path) -> int:
+        time.sleep(0.2)
+        return real(copies, repository_id, folder)
+
+    monkeypatch.setattr(LocalCopies, "build", build)
+    copied(ship)
+    ship.commit()
+    copied(ship)
+    state = json.loads((ship.app.folders.path(ship.id) / STATE_FILE).read_bytes())
+    assert 200 <= state["built_ms"] < 100_000
 
 
 def lose_packs(folder: Path) -> None:

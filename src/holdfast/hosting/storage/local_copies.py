@@ -39,7 +39,7 @@ from holdfast.hosting.store.repository_log import NOT_ADOPTED, PackRow, RefState
 __all__ = ["LocalCopies", "create_repository"]
 
 STATE_FILE: Final = "holdfast-copy"
-STATE_BYTES: Final = 128
+STATE_BYTES: Final = 192
 # A file beside the folder of a copy, whose time is that of the last deletion because of damage.
 DAMAGED: Final = ".damaged"
 # The file that is locked by the writers of a copy.
@@ -52,10 +52,15 @@ SECONDS: Final = 3600.0
 PUSH_SECONDS: Final = 3600.0
 # A copy used within this time is not evicted.
 BUSY_SECONDS: Final = 600.0
+# The minimum interval between deletions of a copy for damage, the same as a multiple of the time in which it was
+# built, and the limit of that: damage that is in the log costs a small part of one CPU.
+DAMAGE_SECONDS: Final = 5.0
+DAMAGE_FACTOR: Final = 20
+MOST_DAMAGE_SECONDS: Final = 600.0
 # The resolution of the time of last use.
 USED_SECONDS: Final = 60.0
 # The minimum interval between comparisons of the refs of a copy, and the same as a multiple of their duration.
-REFS_SECONDS: Final = 60.0
+REFS_SECONDS: Final = 2.0
 REFS_FACTOR: Final = 100
 log = structlog.get_logger(__name__)
 held = threading.local()
@@ -70,6 +75,8 @@ class CopyState(msgspec.Struct, frozen=True):
     """The compactions of the repository when the copy was last tidied; -1 if it never was."""
     tidy_at: int = 0
     """When packs that were kept for their age can be deleted, in Unix time; 0 if there are none."""
+    built_ms: int = 0
+    """How long it took to build the copy."""
 
 
 def boot_id() -> str:
@@ -304,17 +311,19 @@ class LocalCopies:
             self.folders.delete(repository_id)
 
     def discard_damaged(self, repository_id: int) -> bool:
-        """Delete a copy in which damage was found, unless one was deleted for it within `BUSY_SECONDS`.
+        """Delete a copy in which damage was found, unless one was deleted for it just now.
 
-        If the copy that replaced it is damaged too, the log is damaged, and rebuilding it repeatedly would not
-        help. Returns whether it was deleted.
+        If the copy that replaced it is damaged too, the log may be damaged, and rebuilding it for every reader
+        would not help: the interval grows with the time that building takes. Returns whether it was deleted.
         """
         with self.locked(repository_id):
             folder = self.folders.path(repository_id)
             reopen(folder)
-            if abs(time.time() - self.last_damage(repository_id) / 1e9) < BUSY_SECONDS:
+            state = self._state(folder)
+            if state is None:
                 return False
-            if self._state(folder) is None:
+            wait = min(max(DAMAGE_SECONDS, DAMAGE_FACTOR * state.built_ms / 1000), MOST_DAMAGE_SECONDS)
+            if abs(time.time() - self.last_damage(repository_id) / 1e9) < wait:
                 return False
             log.warning("damaged local copy deleted", repository_id=repository_id)
             folder.with_suffix(DAMAGED).touch()
@@ -402,12 +411,14 @@ class LocalCopies:
     def _rebuild(self, repository_id: int) -> Repo:
         """Build a copy in a temporary folder, and replace the old one by it."""
         folder = self.folders.path(repository_id)
+        started = time.monotonic()
         with self.folders.incoming() as aside:
             version = self.build(repository_id, aside / folder.name)
             self.folders.delete(repository_id)
             make_folder_below(folder.parent, self.folders.root.parent)
             (aside / folder.name).rename(folder)
-        self.mark(repository_id, version)
+        built_ms = int(1000 * (time.monotonic() - started))
+        self._save(folder, CopyState(version, self._boot, built_ms=built_ms))
         self._versions[repository_id] = version
         return open_repository(folder)
 
