@@ -30,7 +30,7 @@ FEW, MANY = 100, 100_000
 ROUNDS = 5
 MOST = 3.0
 # What has to be counted row by row: a third of all issues, and a search for words that most texts have.
-COUNTED = frozenset({"issues with a common label", "issues that mention somebody"})
+COUNTED = frozenset({"issues with a common label", "issues that mention somebody", "issues of an author"})
 NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :rows) "
 # So many issues have the rare word, and so many the label, the milestone and the assignee.
 RARE, SOME = 100, 2000
@@ -109,7 +109,11 @@ CASES: tuple[tuple[str, str, int] | tuple[str, str, int, int], ...] = (
     ("issues of a milestone", f"{ISSUES}?state=all&milestones=first", 1, SOME),
     ("issues with an assignee", f"{ISSUES}?state=all&assigned_by=admin", 1, SOME),
     ("issues with a rare word", f"{ISSUES}?state=all&q=zanzibar", 1, RARE),
-    ("issues that mention somebody", f"{ISSUES}?state=all&mentioned_by=nobody-at-all", 0),
+    ("issues of an author", f"{ISSUES}?state=all&created_by=admin", 1),
+    ("issues of an author who has none", f"{ISSUES}?state=all&sort=recentupdate&created_by=person-7", 0),
+    ("pull requests of a branch", "/repos/admin/growth/pulls?state=all&head=topic", 0),
+    ("issues that mention nobody", f"{ISSUES}?state=all&mentioned_by=boats", 0),
+    ("issues that mention somebody", f"{ISSUES}?state=all&mentioned_by=person-7", 0),
     ("search of everything", "/repos/issues/search?state=all", 1),
     ("search of everything for a rare word", "/repos/issues/search?state=all&q=zanzibar", 1, RARE),
     ("comments of a repository", f"{ISSUES}/comments", 1),

@@ -313,7 +313,14 @@ def test_a_damaged_copy_is_deleted_unless_it_replaced_one_just_now(ship: LogRepo
 
 @pytest.mark.parametrize(
     ("built_ms", "seconds_ago", "is_deleted"),
-    [(0, 1, False), (0, 10, True), (5_000, 50, False), (5_000, 150, True), (10**9, 500, False), (10**9, 700, True)],
+    [
+        (0, 1, False),
+        (0, 10, True),
+        (5_000, 50, False),
+        (5_000, 150, True),
+        (10**9, 500, False),
+        (10**9, 700, True),
+    ],
 )
 def test_a_copy_that_is_damaged_again_is_rebuilt_soon_if_that_is_cheap(
     ship: LogRepository, built_ms: int, seconds_ago: float, *, is_deleted: bool

@@ -140,6 +140,62 @@ def test_a_filter_that_selects_few_issues_is_looked_up_first(
         assert all("SEARCH issues USING INTEGER PRIMARY KEY" in plan for plan in plans), plans
 
 
+@pytest.mark.parametrize("name", ["admin", "nobody"])
+def test_the_issues_of_an_author_are_read_by_index(database: Database, ada: Account, name: str) -> None:
+    """Neither the count nor a page reads the issues of others, on SQLite in any order and state."""
+    repository = make_repository_with_issues(database, ada)
+    for sort, is_closed, kinds in product(issue_lists.ORDERS, STATES, (BOTH, (False,))):
+        where = [issue_lists.in_repository(repository, kinds)]
+        wanted = issue_lists.Filter(is_closed=is_closed, author=name)
+        with recorded(database, "author_id = (") as statements:
+            issue_lists.list_issues(
+                database, where, wanted, sort=sort, repository_id=repository.id, skip=0, limit=2
+            )
+        plans = [plan_of(database, *item) for item in statements]
+        assert plans
+        if database.is_sqlite:
+            assert all("(author_id=? AND repository_id=?" in plan for plan in plans), (sort, plans)
+
+
+@pytest.mark.parametrize(("head", "base"), [("topic", ""), ("", "main")])
+@pytest.mark.parametrize("is_closed", STATES)
+def test_the_pull_requests_of_a_branch_are_read_by_index(
+    database: Database, ada: Account, head: str, base: str, *, is_closed: bool | None
+) -> None:
+    """Neither the count nor a page reads the pull requests of other branches."""
+    repository = make_repository_with_issues(database, ada)
+    where = [
+        issue_lists.in_repository(repository, (True,)),
+        *issue_lists.between_branches(head, base),
+    ]
+    wanted = issue_lists.Filter(is_closed=is_closed)
+    with recorded(database, "FROM issues") as statements:
+        _, total = issue_lists.list_issues(database, where, wanted, repository_id=repository.id, skip=0, limit=2)
+    assert total == 0
+    plans = [plan_of(database, *item) for item in statements]
+    column = "head_branch" if head else "base_branch"
+    assert plans
+    if database.is_sqlite:
+        assert all(f"(repository_id=? AND {column}=?" in plan for plan in plans), plans
+
+
+def test_a_mention_of_nobody_reads_no_text(database: Database, ada: Account) -> None:
+    """Otherwise the texts with a common word would be read, which takes long."""
+    repository = make_repository_with_issues(database, ada)
+    issues.open_issue(database, repository, ada, NewIssue(title="one", body=f"@{ada.name} and @harbour"))
+    where = [issue_lists.in_repository(repository, BOTH)]
+
+    def mentioned(name: str) -> tuple[int, int]:
+        wanted = issue_lists.Filter(mentioned=name)
+        _, total = issue_lists.list_issues(database, where, wanted, repository_id=repository.id, skip=0, limit=2)
+        return total, issue_lists.count_issues(database, where, wanted, repository_id=repository.id)
+
+    assert mentioned(ada.name.upper()) == (1, 1)
+    with recorded(database, "FROM issues") as statements:
+        assert mentioned("harbour") == (0, 0)
+    assert not statements
+
+
 @pytest.mark.parametrize(
     "wanted",
     [

@@ -1,5 +1,6 @@
 """Issue lists, of one repository or of all that a user can read: filtered, sorted and counted in SQL."""
 
+import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,12 +14,14 @@ from sqlalchemy import (
     exists,
     false,
     func,
+    literal_column,
     or_,
     select,
     true,
     tuple_,
     union,
 )
+from sqlalchemy.sql.elements import BooleanClauseList
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
@@ -72,6 +75,8 @@ WITH_PLACE: Final = issues.join(repositories, repositories.c.id == issues.c.repo
 FEW: Final = 5000
 NONE: Final = "none"
 ANY: Final = "*"
+# The condition of partial indexes, as it is in them: SQLAlchemy would compare with 1.
+IS_PULL: Final[ColumnElement[bool]] = literal_column("issues.is_pull")
 # Each order has an index; the id is the tie breaker, in the same direction.
 ORDERS: Final[dict[str, tuple[ColumnElement[Any], bool]]] = {
     "newest": (issues.c.created_at, True),
@@ -148,6 +153,17 @@ def is_number(text: str) -> bool:
     """Return whether a text is the number of an issue, as `7` or `#7`."""
     number = text.removeprefix("#")
     return number.isascii() and number.isdigit() and len(number) < 19
+
+
+def written_by(name: str) -> Select[int]:
+    """Return the query for the ids of issues of an author."""
+    return select(grouped.c.id).where(grouped.c.author_id == user_id(name))
+
+
+def is_user(connection: Connection, name: str) -> bool:
+    """Return whether there is a user with this name."""
+    statement = select(people.c.id).where(people.c.folded_name == name.casefold())
+    return connection.execute(statement).first() is not None
 
 
 def having_labels(names: Sequence[str]) -> Select[int]:
@@ -243,6 +259,11 @@ def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any
         selections.append(having_milestone(filters.milestones))
     if filters.milestone_id:
         selections.append(in_milestone(filters.milestone_id))
+    if filters.author:
+        by_author = written_by(filters.author)
+        selections.append(
+            by_author if repository_id is None else by_author.where(grouped.c.repository_id == repository_id)
+        )
     if filters.assignee not in {"", NONE, ANY}:
         selections.append(assigned_to(filters.assignee))
     if filters.review_requested_from:
@@ -268,14 +289,24 @@ def with_planner_hints(
     filters: Filter,
     repository_id: int | None,
 ) -> list[ColumnElement[bool]]:
-    """Return conditions with hints for the query planner.
+    """Return conditions and that of the state, with hints for the query planner.
 
     SQLite has no statistics, and expects few rows of a repository and of a state. If a filter selects even fewer,
     `likely()` marks the other conditions as excluding few rows. PostgreSQL has statistics.
     """
+    state = [] if filters.is_closed is None else [issues.c.is_closed == filters.is_closed]
     if database.is_sqlite and are_few(connection, filters, repository_id):
-        return [func.likely(condition) for condition in conditions]
-    return list(conditions)
+        return [
+            func.likely(part) for condition in (*conditions, *state) for part in parts_of_conjunction(condition)
+        ]
+    return [*conditions, *state]
+
+
+def parts_of_conjunction(condition: ColumnElement[bool]) -> list[ColumnElement[bool]]:
+    """Return the operands of AND, or the condition itself: SQLite ignores a hint about a whole conjunction."""
+    if isinstance(condition, BooleanClauseList) and condition.operator is operator.and_:
+        return list(condition.clauses)
+    return [condition]
 
 
 def mentions(name: str, *, sqlite: bool, repository_id: int | None) -> ColumnElement[bool]:
@@ -294,10 +325,8 @@ def mentions(name: str, *, sqlite: bool, repository_id: int | None) -> ColumnEle
 
 
 def conditions_of(filters: Filter, *, sqlite: bool, repository_id: int | None) -> list[ColumnElement[bool]]:
-    """Return the SQL conditions of a filter, in a repository or in all."""
+    """Return the SQL conditions of a filter, except the state, in a repository or in all."""
     conditions: list[ColumnElement[bool]] = []
-    if filters.is_closed is not None:
-        conditions.append(issues.c.is_closed == filters.is_closed)
     if filters.text:
         conditions.append(contains(filters.text, sqlite=sqlite, repository_id=repository_id))
     if filters.labels:
@@ -341,7 +370,7 @@ def in_repository(repository: Repository, kinds: Sequence[bool]) -> ColumnElemen
 
 def between_branches(head: str, base: str) -> list[ColumnElement[bool]]:
     """Return the conditions on a pull request's branches; an empty name matches any."""
-    conditions = []
+    conditions: list[ColumnElement[bool]] = [IS_PULL] if head or base else []
     if head:
         conditions.append(issues.c.head_branch == head)
     if base:
@@ -473,6 +502,8 @@ def count_issues(
     """Return the number of issues matching the conditions and the filter."""
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
+        if filters.mentioned and not is_user(connection, filters.mentioned):
+            return 0
         all_conditions = [
             true(),
             *with_planner_hints(database, connection, conditions, filters, repository_id),
@@ -500,6 +531,9 @@ def list_issues(
     """
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
+        # Texts are read for a mention, however many have the word: not for a name that nobody has.
+        if filters.mentioned and not is_user(connection, filters.mentioned):
+            return [], 0
         all_conditions = [
             true(),
             *with_planner_hints(database, connection, conditions, filters, repository_id),

@@ -53,7 +53,7 @@ issues = Table(
     to("repositories", "repository_id"),
     number("number"),
     flag("is_pull"),
-    to("users", "author_id", optional=True, index=True),
+    to("users", "author_id", optional=True),
     words("title"),
     words("body", ""),
     words("ref", ""),
@@ -88,12 +88,18 @@ issues = Table(
     Index(None, "repository_id", "updated_at", "id", "is_pull"),
     *(Index(None, "repository_id", name, "id", "is_closed", "is_pull") for name in OTHER_ORDERS),
     *(Index(None, name, "id", "repository_id", "is_closed", "is_pull") for name in ORDERED),
+    Index(None, "author_id", "repository_id", "created_at", "id", "is_closed", "is_pull"),
     Index(None, "milestone_id", "is_closed"),
     Index(None, "repository_id", "pin_order", **only("pin_order > 0")),
     Index(None, "head_repository_id", **only("head_repository_id IS NOT NULL")),
     # Every update of a branch looks up the open pull requests from it.
     Index(None, "head_repository_id", "head_branch", **only("is_pull AND NOT is_closed")),
     Index(None, "repository_id", "base_branch", **only("is_pull AND NOT is_closed")),
+    # Lists of pull requests by branch, in any state.
+    *(
+        Index(None, "repository_id", name, "is_closed", "created_at", "id", **only("is_pull"))
+        for name in ("head_branch", "base_branch")
+    ),
     sqlite_autoincrement=True,
 )
 
