@@ -1,5 +1,6 @@
 """What a repository costs after ten thousand commits through the API, against the same one fully packed."""
 
+import argparse
 import base64
 import http.client
 import itertools
@@ -7,7 +8,6 @@ import json
 import multiprocessing
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -174,5 +174,7 @@ def ratio(pairs: Sequence[tuple[float, ...]]) -> float:
 
 
 if __name__ == "__main__":
-    for figure in figures(int(sys.argv[1])):
+    parser = argparse.ArgumentParser(prog="python -m bench.many_commits")
+    parser.add_argument("count", type=int, help="how many commits the repository gets")
+    for figure in figures(parser.parse_args().count):
         print(figure.line())

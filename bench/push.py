@@ -4,12 +4,12 @@ A push is recorded in the database, and the local copy is updated by its next re
 of a push would be part of the figure for the next one.
 """
 
+import argparse
 import hashlib
 import multiprocessing
 import os
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -145,5 +145,7 @@ def figures(count: int = BRANCHES, rounds: int = ROUNDS) -> list[Figure]:
 
 
 if __name__ == "__main__":
-    for figure in figures(int(sys.argv[1]), 1):
+    parser = argparse.ArgumentParser(prog="python -m bench.push")
+    parser.add_argument("count", type=int, help="how many branches are pushed")
+    for figure in figures(parser.parse_args().count, 1):
         print(figure.line())

@@ -12,11 +12,15 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
-import atheris
+try:
+    import atheris
+except ModuleNotFoundError:  # it comes as a binary for some platforms only
+    atheris = None
 
-with atheris.instrument_imports(include=["holdfast"]):
+with atheris.instrument_imports(include=["holdfast"]) if atheris else nullcontext():
     from fuzz.targets import TARGETS
 
 FINDS = Path("build", "fuzz")
@@ -36,10 +40,14 @@ def fuzz(name: str, seconds: int) -> None:
 
 def main() -> int:
     """Fuzz the target that is named, or each in a process of its own."""
-    parser = argparse.ArgumentParser(description="Search for input that breaks what reads it.")
+    parser = argparse.ArgumentParser(
+        prog="python -m fuzz", description="Search for input that breaks what reads it."
+    )
     parser.add_argument("--target", choices=[*TARGETS, "all"], default="all")
     parser.add_argument("--seconds", type=int, default=120, help="how long each target is fuzzed")
     options = parser.parse_args()
+    if atheris is None:
+        parser.error("the fuzzer, atheris, is not installed; `make fuzz` installs it where it is available")
     if options.target != "all":
         fuzz(options.target, options.seconds)
         return 0

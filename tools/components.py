@@ -3,6 +3,7 @@
 python -m tools.components dist/holdfast-0.2.0.cdx.json
 """
 
+import argparse
 import json
 import re
 import sys
@@ -191,7 +192,11 @@ def bill_of_materials(root: Path) -> dict[str, Any]:
 
 def main() -> int:
     """Write the CycloneDX document to the file that is named."""
-    (target,) = map(Path, sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.components", description="Write the list of components (SBOM) in CycloneDX JSON."
+    )
+    parser.add_argument("target", type=Path, metavar="FILE")
+    target: Path = parser.parse_args().target
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(bill_of_materials(Path()), indent=1) + "\n")
     print(target)

@@ -160,7 +160,9 @@ def write_checksums(folder: Path) -> Path:
 
 def main(arguments: list[str] | None = None) -> int:
     """Build the distributions, and print their names."""
-    parser = argparse.ArgumentParser(description="Build the sdist and wheels.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.distributions", description="Build the sdist and wheels."
+    )
     parser.add_argument("--into", type=Path, default=Path("dist"))
     parser.add_argument("--kind", action="append", choices=list(KINDS), help="this wheel only; may be repeated")
     options = parser.parse_args(arguments)

@@ -5,6 +5,7 @@
 The name of the core that is expected is optional. cibuildwheel runs this with every wheel it builds.
 """
 
+import argparse
 import json
 import shutil
 import subprocess
@@ -74,4 +75,6 @@ def main(expected: str | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(prog="installed_check.py", description="Check an installation from outside.")
+    parser.add_argument("core", nargs="?", choices=["compiled", "interpreted"], help="the core that is expected")
+    sys.exit(main(parser.parse_args().core))

@@ -1,5 +1,6 @@
 """Find links of the documentation that lead nowhere: files that are not there, headings that do not exist."""
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -35,6 +36,8 @@ def dead_links(root: Path) -> list[str]:
 
 def main() -> int:
     """Print the dead links."""
+    description = "List the dead links of the documentation, and fail if there are any."
+    argparse.ArgumentParser(prog="python -m tools.links", description=description).parse_args()
     dead = dead_links(Path())
     if dead:
         print("links that lead nowhere:", *dead, sep="\n  ")

@@ -64,7 +64,9 @@ def lock(folder: Path, name: str, choice: list[str], *, upgrade: bool) -> None:
 
 def main() -> None:
     """Write every lock file."""
-    parser = argparse.ArgumentParser(description="Resolve the dependencies into requirements/.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.lock", description="Resolve the dependencies into requirements/."
+    )
     parser.add_argument("--keep", action="store_true", help="keep the locked versions that still fit")
     upgrade = not parser.parse_args().keep
     folder = Path("requirements")

@@ -12,7 +12,7 @@
    well; `tools.mutation` runs them too.
 """
 
-import sys
+import argparse
 from collections import Counter
 from pathlib import Path
 from typing import Final
@@ -169,11 +169,17 @@ def rule_of(module: Path) -> str:
 
 def main() -> None:
     """Print the tests of a module, or count the modules by rule."""
-    for name in sys.argv[1:]:
-        path = Path(name).resolve()
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.mirror", description="Print the tests of modules, or count the modules by rule."
+    )
+    parser.add_argument("modules", nargs="*", type=Path, metavar="MODULE", help="a file below src/")
+    chosen: list[Path] = parser.parse_args().modules
+    for path in map(Path.resolve, chosen):
+        if not path.is_file() or not any(path.is_relative_to(base) for base in (SOURCE, DEMO)):
+            parser.error(f"{path} is not a module below src/")
         base = DEMO.parent if path.is_relative_to(DEMO) else SOURCE
         print(*find_tests(path.relative_to(base)), sep="\n")
-    if not sys.argv[1:]:
+    if not chosen:
         for rule, count in Counter(map(rule_of, modules())).most_common():
             print(f"{count:5} {rule}")
 

@@ -403,7 +403,9 @@ def module_names(package: str, module: str | None) -> list[str]:
 
 def main() -> int:
     """Mutate the modules that the command line names, and print what survived."""
-    parser = argparse.ArgumentParser(prog="python -m tools.mutation")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.mutation", description="Mutate modules, and list the mutants that no test notices."
+    )
     parser.add_argument("package", help="a package or a module, such as holdfast.hosting.services")
     parser.add_argument("--module", help="only this module of the package")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="the time for each module")

@@ -3,6 +3,7 @@
 With `--check` nothing is written, and the exit status is 1 when a page is missing, stale or left over.
 """
 
+import argparse
 import inspect
 import sys
 from collections.abc import Iterator
@@ -199,7 +200,11 @@ def stale() -> list[str]:
 
 def main() -> int:
     """Write the pages, or check them."""
-    if "--check" in sys.argv[1:]:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.reference", description="Write docs/reference/ from the code."
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is not up to date")
+    if parser.parse_args().check:
         wrong = stale()
         if wrong:
             print("stale, run `make docs`:", *wrong, sep="\n  ")

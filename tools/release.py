@@ -169,7 +169,9 @@ def sign(folder: Path, key: Path) -> Path:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print what is missing, or what to do to publish."""
-    parser = argparse.ArgumentParser(description="Check that a release is complete.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.release", description="Check that a release is complete."
+    )
     parser.add_argument("--from", dest="folder", type=Path, default=Path("dist"))
     parser.add_argument("--sign", type=Path, metavar="KEY", help="an SSH key to sign the checksums with")
     options = parser.parse_args(arguments)

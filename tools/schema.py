@@ -1,5 +1,6 @@
 """Generate the message classes and their type stubs from the .proto files."""
 
+import argparse
 import sys
 from importlib import resources
 from pathlib import Path
@@ -26,4 +27,7 @@ def generate(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        prog="python -m tools.schema", description="Generate the message classes from the .proto files."
+    ).parse_args()
     generate(Path("src"), Path("src"))

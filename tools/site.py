@@ -6,6 +6,7 @@ Pages of the project outside docs/ (SECURITY.md and its like) become pages below
 Links to other files of the repository become links to where its sources are.
 """
 
+import argparse
 import logging
 import os
 import re
@@ -82,7 +83,11 @@ def build(root: Path, into: Path) -> None:
 
 def main() -> int:
     """Build the site."""
-    into = Path(sys.argv[1] if len(sys.argv) > 1 else "site").resolve()
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.site", description="Build the documentation as a site, and fail on a dead link."
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("site"), help="where to (default: site)")
+    into = parser.parse_args().folder.resolve()
     build(Path.cwd(), into)
     print(into / "index.html")
     return 0

@@ -14,7 +14,9 @@ from bench.compare.tables import print_table
 
 def main() -> int:
     """Print the tables in Markdown, with the raw figures of both sides."""
-    parser = argparse.ArgumentParser(prog="python -m bench.compare")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.compare", description="Measure Holdfast against Gitea or libsignal."
+    )
     parser.add_argument("--gitea", type=Path, help="the program of Gitea")
     parser.add_argument(
         "--libsignal", type=Path, help="a folder in which npm installed @signalapp/libsignal-client"

@@ -4,6 +4,7 @@
 processes of the service; on PostgreSQL if HOLDFAST_TEST_DATABASE_URL names an empty database.
 """
 
+import argparse
 import os
 import subprocess
 import sys
@@ -109,7 +110,9 @@ def is_up(url: str) -> bool:
 
 def main() -> None:
     """Send requests for the given time, half of it as the administrator and half as an ordinary user."""
-    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 120
+    parser = argparse.ArgumentParser(prog="python -m tests.compat.generated_requests")
+    parser.add_argument("seconds", nargs="?", type=int, default=120, help="for how long (default: 120)")
+    seconds: int = parser.parse_args().seconds
     seed = int.from_bytes(os.urandom(4))
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as service:
         for name, token in fill_service(service).items():

@@ -1,10 +1,11 @@
 """Compares the validator with the reference validator, on whole backups and on mutations of them.
 
 The reference is a third-party program and not part of this project: install it into a separate folder, and run
-`python -m tests.compat.reference FOLDER EDITION COUNT [PURPOSE] [FILES...]`. Without files, generated histories
+`python -m tests.compat.reference FOLDER EDITION COUNT [FILES...]`. Without files, generated histories
 are mutated.
 """
 
+import argparse
 import json
 import os
 import random
@@ -110,16 +111,21 @@ def differences(
 
 def main() -> int:
     """Print the differences, grouped."""
-    folder, edition, count, *files = sys.argv[1:]
-    assert edition in {"spec", "current"}
-    chosen: Literal["spec", "current"] = "spec" if edition == "spec" else "current"
-    purpose = files.pop(0) if files and files[0] in {"remote", "transfer", "takeout"} else "remote"
-    originals = [read(Path(file)) for file in files] or [
+    parser = argparse.ArgumentParser(prog="python -m tests.compat.reference")
+    parser.add_argument("folder", help="where the reference validator is installed")
+    parser.add_argument("edition", choices=["spec", "current"])
+    parser.add_argument("count", type=int, help="how many mutations are compared")
+    parser.add_argument("files", nargs="*", type=Path, help="backups (default: generated histories)")
+    parser.add_argument("--purpose", choices=["remote", "transfer", "takeout"], default="remote")
+    options = parser.parse_args()
+    folder, purpose = options.folder, options.purpose
+    chosen: Literal["spec", "current"] = options.edition
+    originals = [read(file) for file in options.files] or [
         tuple(sample_records(60, seed, edition=chosen)) for seed in range(1, 20)
     ]
     rng = random.Random(1)
     groups: Counter[str] = Counter()
-    for stage, streams in (("as they are", originals), ("mutated", mutations(rng, originals, int(count)))):
+    for stage, streams in (("as they are", originals), ("mutated", mutations(rng, originals, options.count))):
         groups.clear()
         for _records, verdict, errors in differences(folder, streams, chosen, purpose):
             theirs = "ok" if verdict.ok else f"{verdict.frame}: {verdict.error}"

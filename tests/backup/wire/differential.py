@@ -3,6 +3,7 @@
 `python -m tests.backup.wire.differential 500000` runs longer than the tests do.
 """
 
+import argparse
 import json
 import random
 import sys
@@ -78,4 +79,6 @@ def refuses(core: Core, raw: bytes) -> bool:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(f"{compare(installed(), int(sys.argv[1]), seed=1)}\n")
+    parser = argparse.ArgumentParser(prog="python -m tests.backup.wire.differential")
+    parser.add_argument("frames", type=int, help="how many damaged frames are compared")
+    sys.stdout.write(f"{compare(installed(), parser.parse_args().frames, seed=1)}\n")
