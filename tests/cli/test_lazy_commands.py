@@ -147,3 +147,10 @@ def test_groups_list_all_their_commands(capsys: pytest.CaptureFixture[str]) -> N
         assert main([*arguments, "--help"]) == 0
         output = capsys.readouterr().out
         assert all(f"\n  {name} " in output for name in group.table)
+
+
+@pytest.mark.parametrize("group", groups(root_command()), ids=lambda group: group.name)
+def test_groups_have_no_options_of_their_own(group: LazyGroup) -> None:
+    """Typer gives a group `--install-completion`, which would install a completion for a command of that name."""
+    below = [command for name in group.table if isinstance(command := group.load(name), TyperGroup)]
+    assert [parameter.name for command in below for parameter in command.params] == []

@@ -39,7 +39,7 @@ COMMANDS: Final = {
 # The number of problems printed; the rest is only counted.
 SHOWN: Final = 60
 
-group = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 DatasetArgument = Annotated[
     str,

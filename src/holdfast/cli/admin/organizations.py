@@ -10,7 +10,9 @@ from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["create", "group", "list_all", "remove"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage organizations.")
+group = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Manage organizations."
+)
 EVERY = 2**31
 OrganizationArgument = Annotated[str, typer.Argument(help="The organization's name.")]
 

@@ -23,7 +23,7 @@ __all__ = [
     "transfer",
 ]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage repositories.")
+group = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Manage repositories.")
 EVERY = 2**31
 
 

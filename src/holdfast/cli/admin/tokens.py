@@ -12,7 +12,9 @@ from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["create", "group", "list_tokens", "remove"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage access tokens.")
+group = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Manage access tokens."
+)
 EVERY = 2**31
 ScopeOption = Annotated[
     list[str] | None,

@@ -14,7 +14,7 @@ from holdfast.secret import Secret
 
 __all__ = ["change_password", "create", "disable_two_factor", "group", "list_users", "remove", "rename"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage users.")
+group = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Manage users.")
 
 StdinOption = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from the first line of standard input.")

@@ -75,7 +75,7 @@ COMMANDS: Final = {
     ),
 }
 
-group = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @group.callback()
