@@ -229,6 +229,15 @@ def test_no_command_shows_the_help(run: Run) -> None:
     assert result.err == ""
 
 
+@pytest.mark.parametrize("arguments", [[], ["backup"], ["backup", "info"], ["admin", "user", "create"]])
+def test_help_has_a_short_option(run: Run, arguments: list[str]) -> None:
+    """`-h` prints the same as `--help`, for the command, its groups and their commands."""
+    short = run(*arguments, "-h")
+    assert short.status == ExitCode.FINE
+    assert short.out.startswith("Usage: ")
+    assert short.out == run(*arguments, "--help").out
+
+
 def test_nothing_private_is_printed_with_all_logs_and_a_traceback(spawn: Run, tmp_path: Path) -> None:
     """A damaged file with text in it leaves no trace of the text in what is printed."""
     file = tmp_path / "damaged.binproto"

@@ -78,6 +78,8 @@ app = typer.Typer(
     cls=lazy_group(COMMANDS),
     no_args_is_help=True,
     add_completion=False,
+    # Groups and commands inherit it.
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     # Plain-text help: rendering it with rich would take longer than the rest of the command.
     rich_markup_mode=None,
