@@ -34,6 +34,15 @@ def test_what_cannot_be_imported_is_refused_in_one_line(run: Run, tmp_path: Path
     assert other.read_text() == "not a backup"
 
 
+def test_a_missing_backup_creates_no_archive(run: Run, source: str, tmp_path: Path) -> None:
+    """A mistyped path is reported before anything is imported, and leaves no empty archive behind."""
+    path = tmp_path / "a.db"
+    result = run("archive", "import", str(path), source, str(tmp_path / "missing"))
+    assert result.status == 3
+    assert result.err == f"error: {tmp_path / 'missing'} cannot be read: No such file or directory\n"
+    assert not path.exists()
+
+
 def test_attachments_of_a_plain_stream_cannot_be_copied(run: Run, source: str, tmp_path: Path) -> None:
     """`--media` of a plain stream has exit status 3, and the messages are imported."""
     path = str(tmp_path / "a.db")

@@ -1,5 +1,7 @@
 """`holdfast archive import`."""
 
+import errno
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from holdfast.backup import KeyMaterial
 from holdfast.backup.archives import Archive, ImportResult
 from holdfast.backup.archives.imports import Progress as Tell
 from holdfast.backup.container.folder import find_snapshots
+from holdfast.backup.errors import UnreadableBackup
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
@@ -50,6 +53,7 @@ def import_backups(
     Of a phone's folder the latest snapshot is imported; `holdfast keep` imports them all.
     """
     times = zone_of(zone)
+    check_existence(backups)
     import_results: list[ImportResult] = []
     problems: list[str] = []
     with open_archive(archive_file, passphrase_file, create=True, encrypt=encrypt) as opened:
@@ -71,6 +75,13 @@ def import_backups(
     if len(problems) > SHOWN:
         print_note(f"note: and {len(problems) - SHOWN:,} more attachments")
     return ExitCode.NO if problems else ExitCode.FINE
+
+
+def check_existence(backups: Sequence[Path]) -> None:
+    """Raise `UnreadableBackup` for a path that does not exist, before the archive is created."""
+    for path in backups:
+        if str(path) != "-" and not os.path.lexists(path):
+            raise UnreadableBackup(f"{path} cannot be read: {os.strerror(errno.ENOENT)}")
 
 
 def note_restricted(paths: Sequence[Path]) -> None:
