@@ -5,13 +5,14 @@ library enables this mode at import time by `PROMETHEUS_MULTIPROC_DIR`, so it is
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from prometheus_client import Histogram
+    from prometheus_client.core import GaugeMetricFamily
 
 __all__ = [
     "CONTENT_TYPE",
@@ -71,6 +72,24 @@ class Gauge:
     value: float
 
 
+class GaugeCollector:
+    """Collector of gauges that are not shared between processes.
+
+    A gauge of the library is stored in the file of its process, and every later scrape of another process has its
+    old value too.
+    """
+
+    def __init__(self, gauges: Sequence[Gauge]) -> None:
+        self._gauges = gauges
+
+    def collect(self) -> Iterator["GaugeMetricFamily"]:
+        """Return a family for each gauge."""
+        from prometheus_client.core import GaugeMetricFamily  # noqa: PLC0415  # see above
+
+        for gauge in self._gauges:
+            yield GaugeMetricFamily(gauge.name, gauge.description, gauge.value)
+
+
 @lru_cache(maxsize=1)
 def instruments() -> Instruments:
     """Return the instruments, created on first use."""
@@ -111,30 +130,15 @@ def delivery_histogram(outcome: str) -> "Histogram":
     return instruments().deliveries.labels(outcome)
 
 
-def render_gauges(gauges: Sequence[Gauge]) -> bytes:
-    """Read the gauges, and return them in the text format of Prometheus."""
-    from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
-    from prometheus_client import Gauge as Instrument  # noqa: PLC0415  # see above
-
-    registry = CollectorRegistry()
-    for gauge in gauges:
-        Instrument(gauge.name, gauge.description, registry=registry).set(gauge.value)
-    return generate_latest(registry)
-
-
 def exposition(gauges: Sequence[Gauge] = ()) -> bytes:
-    """Return the metrics of all processes of the service, and the gauges."""
-    return counted() + render_gauges(gauges)
-
-
-def counted() -> bytes:
-    """Return the counted metrics of all processes in the text format of Prometheus."""
+    """Return the metrics of all processes of the service, and the gauges, in the text format of Prometheus."""
     from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
     from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415  # see above
 
-    own = instruments().registry
-    if not instruments().is_shared:
-        return generate_latest(own)
     everything = CollectorRegistry()
-    MultiProcessCollector(everything)  # type: ignore[no-untyped-call]  # the library does not type it
+    if instruments().is_shared:
+        MultiProcessCollector(everything)  # type: ignore[no-untyped-call]  # the library does not type it
+    else:
+        everything.register(instruments().registry)
+    everything.register(GaugeCollector(gauges))
     return generate_latest(everything)
