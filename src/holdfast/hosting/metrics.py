@@ -43,7 +43,7 @@ class Instruments:
         self.registry: CollectorRegistry = CollectorRegistry()
         self.requests: Histogram = Histogram(
             "holdfast_request_seconds",
-            "Requests, by how long they took",
+            "Duration of requests",
             ["method", "route", "status"],
             buckets=SECONDS,
             registry=self.registry,
@@ -52,11 +52,11 @@ class Instruments:
             "holdfast_git_commands", "Runs of the git program", ["command"], registry=self.registry
         )
         self.lfs: Counter = Counter(
-            "holdfast_lfs_bytes", "Bytes of large files", ["direction"], registry=self.registry
+            "holdfast_lfs_bytes", "Bytes of large files (LFS)", ["direction"], registry=self.registry
         )
         self.deliveries: Histogram = Histogram(
             "holdfast_delivery_seconds",
-            "Tries to deliver to webhooks, by what came of them and how long they took",
+            "Duration of webhook delivery attempts",
             ["outcome"],
             buckets=SECONDS,
             registry=self.registry,

@@ -67,8 +67,8 @@ def gauges(app: App) -> tuple[Gauge, ...]:
     queue = outbox.queue_size(app.database)
     waited = max(time.time() - queue.oldest, 0.0) if queue.length else 0.0
     return (
-        Gauge("holdfast_deliveries_waiting", "Deliveries to webhooks that wait", queue.length),
-        Gauge("holdfast_deliveries_oldest_seconds", "For how long the oldest of them has waited", waited),
+        Gauge("holdfast_deliveries_waiting", "Pending webhook deliveries", queue.length),
+        Gauge("holdfast_deliveries_oldest_seconds", "Age of the oldest pending webhook delivery", waited),
     )
 
 
