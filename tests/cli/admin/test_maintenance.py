@@ -117,6 +117,17 @@ def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None
     assert run("admin", "doctor").out == "No problems found.\n"
 
 
+@pytest.mark.parametrize("options", [[], ["--fix"], ["--before-upgrade"]])
+def test_a_newer_database_is_left_to_the_newer_version(run: Run, ada: Settings, options: list[str]) -> None:
+    """`doctor` reports a database of a newer version, with what helps; a migration would not."""
+    execute(ada, "UPDATE alembic_version SET version_num = '9999'")
+    result = run("admin", "doctor", *options, "--json")
+    assert result.status == 1
+    (finding,) = json.loads(result.out)
+    assert finding["id"] == "database-newer"
+    assert finding["advice"].startswith("install the newer version again")
+
+
 def test_repositories_are_packed_and_what_has_run_out_is_removed(run: Run, ada: Settings) -> None:
     """`gc` reports as text and as JSON, and with `--needed` packs only repositories that need it."""
     with closing(App.open(ada)) as app:

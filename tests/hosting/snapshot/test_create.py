@@ -17,7 +17,7 @@ from sqlalchemy import insert, text
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.doctor.checks import examine
-from holdfast.hosting.errors import NoData, SnapshotError, SnapshotRefused, WrongDataFolder
+from holdfast.hosting.errors import DatabaseError, NoData, SnapshotError, SnapshotRefused, WrongDataFolder
 from holdfast.hosting.git.fsck import fsck
 from holdfast.hosting.services import maintenance
 from holdfast.hosting.snapshot.create import create_snapshot, estimate
@@ -208,6 +208,19 @@ def test_there_must_be_something_to_back_up(tmp_path: Path) -> None:
     with pytest.raises(NoData, match="is empty"):
         create_snapshot(Settings(data=tmp_path / "data"), tmp_path / "backup.tar")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize(
+    ("revision", "problem"), [("0030", "of an earlier version"), ("9999", "by a newer Holdfast")]
+)
+def test_a_database_of_another_version_is_not_backed_up(
+    app: App, tmp_path: Path, revision: str, problem: str
+) -> None:
+    """The error says whether this version is too old or has not been started yet."""
+    with app.database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+    with pytest.raises(DatabaseError, match=problem):
+        create_snapshot(app.settings, tmp_path / "backup.tar")
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

@@ -35,7 +35,10 @@ FULL_NAME: Final = users.c.name + "/" + repositories.c.name
 def check_schema(app: App) -> Iterator[DoctorFinding]:
     """Check the schema revision."""
     at, expected = migrate.revision(app.database), migrate.latest()
-    if at != expected:
+    if at is not None and not migrate.knows(at):
+        problem = f"is at revision {at}, which a newer Holdfast wrote; this one has {expected}"
+        yield DoctorFinding(FindingKind.DATABASE_NEWER, app.database.name, problem)
+    elif at != expected:
         yield DoctorFinding(
             FindingKind.MIGRATIONS,
             app.database.name,

@@ -94,6 +94,7 @@ def write_snapshot(
     revision = migrate.revision(database)
     if revision is None:
         raise DatabaseError(f"{database.name} is empty; there is nothing to back up")
+    migrate.require_known(database, revision)
     if revision != migrate.latest():
         raise DatabaseError(f"{database.name} is of an earlier version; start the service once, which upgrades it")
     instance.check(database, settings)

@@ -13,7 +13,7 @@ from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.faults import is_outage
 
-__all__ = ["knows", "latest", "lock", "revision", "upgrade"]
+__all__ = ["knows", "latest", "lock", "require_known", "revision", "upgrade"]
 
 # The advisory lock held while migrating, for processes that start at once on one PostgreSQL.
 POSTGRES_LOCK = 0x686F6C64
@@ -51,18 +51,20 @@ def revision(database: Database) -> str | None:
         return MigrationContext.configure(connection).get_current_revision()
 
 
+def require_known(database: Database, name: str | None) -> None:
+    """Raise `DatabaseTooNew` if the revision of a database is that of a newer version."""
+    if name is not None and not knows(name):
+        raise DatabaseTooNew(f"{database.name} was written by a newer Holdfast; upgrade this one to open it")
+
+
 def upgrade(database: Database, to: str = "head") -> bool:
     """Run the missing migrations up to a revision; return whether there were any."""
     config = script()
-    known_revisions = {item.revision for item in directory().walk_revisions()}
     try:
         with database.write() as connection:
             lock(connection)
             before = MigrationContext.configure(connection).get_current_revision()
-            if before is not None and before not in known_revisions:
-                raise DatabaseTooNew(
-                    f"{database.name} was written by a newer Holdfast; upgrade this one to open it"
-                )
+            require_known(database, before)
             if before == (latest() if to == "head" else to):
                 return False
             config.attributes["connection"] = connection
