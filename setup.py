@@ -7,6 +7,7 @@ What the compiler must be told of the rules is generated first, which fails for 
 """
 
 import os
+import re
 import sys
 import sysconfig
 from importlib.machinery import SourceFileLoader
@@ -62,10 +63,22 @@ class BuildCore(build_ext):  # type: ignore[misc]  # setuptools exports no types
         self.parallel = os.cpu_count()
 
 
+def describe(readme: str, version: str, sources: str) -> str:
+    """Return the README for the page of the package index, where a relative link leads nowhere.
+
+    Links lead to the files at the tag of the version.
+    """
+    absolute = re.sub(r"!\[([^]]*)\]\((?!\w+:)", rf"![\1]({sources}/raw/tag/v{version}/", readme)
+    return re.sub(r"(?<!!)\[([^]]*)\]\((?!\w+:|#)", rf"[\1]({sources}/src/tag/v{version}/", absolute)
+
+
 class WriteMetadata(egg_info):  # type: ignore[misc]  # setuptools exports no types
-    """Adds the requirements of the interpreted core if nothing is compiled."""
+    """Makes the links of the README absolute, and adds the requirements of the interpreted core if it is one."""
 
     def run(self) -> None:
+        metadata = self.distribution.metadata
+        sources = metadata.project_urls["Source"]
+        metadata.long_description = describe(metadata.long_description, metadata.version, sources)
         if not self.distribution.ext_modules:
             requirements = [*self.distribution.install_requires, *INTERPRETED_REQUIREMENTS]
             self.distribution.install_requires = self.distribution.metadata.install_requires = requirements

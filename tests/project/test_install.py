@@ -92,6 +92,20 @@ def check_demo_is_separate(folder: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
+def test_links_of_the_package_page_are_absolute(tmp_path: Path) -> None:
+    """The package index shows the README without its files: links and pictures lead to those of the version."""
+    metadata = (install(tmp_path, HOLDFAST_PURE="1") / f"holdfast-{__version__}.dist-info/METADATA").read_text()
+    links = re.findall(r"\]\(([^)]+)\)", metadata)
+    sources = "https://holdfast.example/source"
+    assert f"{sources}/raw/tag/v{__version__}/docs/images/repository.png" in links
+    assert f"{sources}/src/tag/v{__version__}/docs/guides/website.md#snapshots-in-a-repository" in links
+    assert [link for link in links if not link.startswith("https://")] == []
+    relative = {link.partition(f"/v{__version__}/")[2] for link in links} - {""}
+    assert relative == set(re.findall(r"\]\(((?!\w+:)[^)]+)\)", (ROOT / "README.md").read_text()))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
 def test_the_demo_is_a_wheel_of_its_own(tmp_path: Path) -> None:
     """The wheel of the demo has exactly its own modules and requires this version of Holdfast."""
     folder = install(tmp_path, "src/holdfast_demo")
