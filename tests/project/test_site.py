@@ -40,3 +40,14 @@ def test_links_to_files_outside_the_pages_are_moved(tmp_path: Path) -> None:
     assert "](../trust/threat-model-backups.md)" in security
     contributing = (tmp_path / "docs/project/CONTRIBUTING.md").read_text()
     assert "](https://holdfast.example/source/src/branch/main/changelog.d/README.md)" in contributing
+
+
+def test_every_page_is_in_the_index_and_in_the_navigation() -> None:
+    """A page that neither names is found by its search only; commands and decisions have indexes of their own."""
+    pages = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")} - {Path("README.md")}
+    listed = {
+        page.as_posix() for page in pages if page.parent not in {Path("reference/commands"), Path("decisions")}
+    }
+    listed |= {"reference/commands/index.md", "decisions/README.md"}
+    assert set(re.findall(r"\]\((\w[^)]+)\)", (ROOT / "docs/README.md").read_text())) == listed
+    assert listed <= set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text()))
