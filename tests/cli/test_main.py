@@ -143,11 +143,11 @@ def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_killed_export_leaves_no_decrypted_messages(tmp_path: Path, number: signal.Signals) -> None:
     """An export that is ended removes its temporary archive; after `kill -9` the next export removes it."""
     source = tmp_path / "chats.binproto"
-    source.write_bytes(stream_of(sample(3000)))
+    source.write_bytes(stream_of(sample(10_000)))
     arguments = ["backup", "export", str(source), str(tmp_path / "out"), "--to", "csv"]
     command = [sys.executable, "-m", "holdfast", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while not list(tmp_path.glob(".holdfast-*/content/archive.db")) and process.poll() is None:
+    while not list(tmp_path.glob(".holdfast-temporary-archive-*/content/archive.db")) and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(number)
     _, err = process.communicate()
@@ -155,11 +155,15 @@ def test_a_killed_export_leaves_no_decrypted_messages(tmp_path: Path, number: si
     assert (process.returncode, err) == (expected, b"")
     assert bool(list(tmp_path.glob(".holdfast-*"))) == (number == signal.SIGKILL)
     # A folder that somebody else made is left alone; one whose removal was interrupted is not.
-    (tmp_path / ".holdfast-mine").mkdir()
-    (tmp_path / ".holdfast-partly" / "content").mkdir(parents=True)
-    (tmp_path / ".holdfast-partly" / "lock").touch()
+    left_alone = {"unlocked": (), "mine": ("export.lock", "letters.txt")}
+    for name, files in {**left_alone, "partly": ("export.lock",)}.items():
+        folder = tmp_path / f".holdfast-temporary-archive-{name}"
+        (folder / "content").mkdir(parents=True)
+        for file in files:
+            (folder / file).touch()
     assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == ExitCode.FINE
-    assert [path.name for path in tmp_path.glob(".holdfast-*")] == [".holdfast-mine"]
+    remaining = {path.name.removeprefix(".holdfast-temporary-archive-") for path in tmp_path.glob(".holdfast-*")}
+    assert remaining == set(left_alone)
 
 
 def test_signals_of_a_program_that_calls_main_are_its_own() -> None:

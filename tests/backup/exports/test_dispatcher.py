@@ -205,7 +205,7 @@ def test_the_temporary_archive_is_locked_while_it_exists(tmp_path: Path, monkeyp
 
     def recorded(path: str | Path, *words: Any, **options: Any) -> None:
         removed.append(Path(path))
-        assert (removed[0].parent / "lock").exists()
+        assert (removed[0].parent / "export.lock").exists()
         rmtree(path, *words, **options)
 
     with backup.open(source) as opened_backup:
@@ -215,7 +215,7 @@ def test_the_temporary_archive_is_locked_while_it_exists(tmp_path: Path, monkeyp
             assert archive.path.exists()
             monkeypatch.setattr(shutil, "rmtree", recorded)
     assert removed[0].name == "content"
-    assert not list(tmp_path.glob(".holdfast-*"))
+    assert not list(tmp_path.glob(".holdfast-temporary-*"))
 
 
 def test_what_is_imported_meanwhile_is_for_the_next_export(tmp_path: Path) -> None:

@@ -38,9 +38,11 @@ __all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "export
 
 Form = Literal["html", "markdown", "json", "csv", "parquet"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
-# The prefix of the temporary folder beside the target, and the file in it that is locked while it is used.
-TEMPORARY: Final = ".holdfast-"
-LOCK: Final = "lock"
+# The prefix of the temporary folder beside the target, the file in it that is locked while it is used, and the folder
+# with the archive.
+TEMPORARY: Final = ".holdfast-temporary-archive-"
+LOCK: Final = "export.lock"
+CONTENT: Final = "content"
 
 
 @public
@@ -271,7 +273,7 @@ def locked_temporary_folder(parent: Path, target: Path) -> Iterator[Path]:
     except OSError as error:
         raise UnwritableBackup(f"{target} cannot be written: {error.strerror}") from error
     with temporary_folder as folder, FileLock(Path(folder) / LOCK):
-        content = Path(folder) / "content"
+        content = Path(folder) / CONTENT
         content.mkdir()
         try:
             yield content
@@ -281,11 +283,15 @@ def locked_temporary_folder(parent: Path, target: Path) -> Iterator[Path]:
 
 
 def remove_left_behind(parent: Path) -> None:
-    """Remove the temporary archives of exports that were killed: their locks are free."""
+    """Remove the temporary archives of exports that were killed: their locks are free.
+
+    A folder that has anything else in it is not such an archive.
+    """
     for folder in parent.glob(f"{TEMPORARY}*"):
-        if folder.is_symlink() or not (folder / LOCK).is_file():
-            continue
         with suppress(OSError, Timeout):
+            names = {path.name for path in folder.iterdir()}
+            if folder.is_symlink() or LOCK not in names or not names <= {LOCK, CONTENT}:
+                continue
             with FileLock(folder / LOCK, timeout=0):
                 pass
             shutil.rmtree(folder)
