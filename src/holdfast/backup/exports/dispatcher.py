@@ -38,8 +38,8 @@ __all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "export
 
 Form = Literal["html", "markdown", "json", "csv", "parquet"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
-# The prefix of the temporary folder beside the target, the file in it that is locked while it is used, and the folder
-# with the archive.
+# The prefix of the temporary folder beside the target, the file in it that is locked while it is used, and the
+# folder with the archive.
 TEMPORARY: Final = ".holdfast-temporary-archive-"
 LOCK: Final = "export.lock"
 CONTENT: Final = "content"

@@ -11,7 +11,7 @@ GROWTH: Final = 4.3
 MAX_SECONDS: Final = 18 * 3600.0
 # Jitter, so that receivers that failed together are not retried together.
 JITTER: Final = 0.15
-# Not the generator of the module `random`, which others seed or compare, nor one that forked processes would share.
+# Not the generator of the module `random`, which others seed, nor one whose state forked processes share.
 GENERATOR: Final = random.SystemRandom()
 # The longest `Retry-After` that is honoured, in seconds.
 MAX_RETRY_AFTER: Final = 3600
