@@ -30,7 +30,6 @@ from holdfast.hosting.services.issues import IssueDraft, IssueEdit
 from holdfast.hosting.services.merge_requirements import MergeStyle
 from holdfast.hosting.services.pull_merges import MergeOrder
 from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
-from holdfast.hosting.storage.pack_files import INLINE_LIMIT
 from holdfast.hosting.store import comments, commit_statuses, protections, repository_log
 from holdfast.hosting.store import pulls as pull_store
 from holdfast.hosting.store.accounts import Account
@@ -383,19 +382,6 @@ def test_the_head_of_a_deleted_fork_is_nowhere(scenario: Scenario) -> None:
     assert pull_merges.head_access(app, actor, target, issue) == target
     with pytest.raises(InvalidReference, match="was deleted"):
         pull_merges.head_access(app, actor, target, dataclasses.replace(issue, head_repository_id=None))
-
-
-@pytest.mark.parametrize("to_copy", [False, True])
-@pytest.mark.parametrize("size", [0, 10, INLINE_LIMIT, INLINE_LIMIT + 1])
-def test_the_objects_of_a_draft_are_packed(scenario: Scenario, size: int, *, to_copy: bool) -> None:
-    """Small objects are written to the local copy only if asked, large ones always; none make no pack."""
-    with scenario.app.copies.writing(scenario.repository.id) as repo:
-        draft = Draft(repo)
-        added = draft.add("blob", bytes(size)) if size else ""
-        packs = pull_merges.pack_draft(scenario.app, draft, to_copy=to_copy)
-        assert len(packs) == bool(size)
-        if size:
-            assert (repo.header(added) is not None) == (to_copy or size > INLINE_LIMIT)
 
 
 def test_the_commits_a_merge_brings_are_listed_if_they_are_linear(scenario: Scenario) -> None:

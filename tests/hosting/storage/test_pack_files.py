@@ -9,12 +9,14 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.packs import PackedObject, decode_pack, object_count, object_id, pack_name
 from holdfast.hosting.git.program import run
+from holdfast.hosting.git.tree_writer import Draft
 from holdfast.hosting.services.repositories import initial_commit
 from holdfast.hosting.storage.pack_files import (
     INLINE_LIMIT,
     index_key,
     index_packs,
     new_pack,
+    pack_draft,
     pack_ids,
     pack_key,
     pack_new,
@@ -49,6 +51,21 @@ def contents(ship: LogRepository, pack: NewPack | None, tmp_path: Path) -> set[s
     listed = run(folder, "show-index", input=index.read_bytes()).splitlines()
     assert len(listed) == pack.object_count
     return {line.split()[1].decode() for line in listed}
+
+
+@pytest.mark.parametrize("to_copy", [False, True])
+@pytest.mark.parametrize("size", [0, 10, INLINE_LIMIT, INLINE_LIMIT + 1])
+def test_the_objects_of_a_draft_are_packed(
+    ship: LogRepository, tmp_path: Path, size: int, *, to_copy: bool
+) -> None:
+    """Small objects are written to the local copy only if asked, large ones always; none make no pack."""
+    with ship.app.copies.writing(ship.id) as repo:
+        draft = Draft(repo)
+        added = draft.add("blob", bytes(size)) if size else ""
+        packs = pack_draft(ship.app.store, draft, to_copy=to_copy)
+        assert [contents(ship, pack, tmp_path) for pack in packs] == [{added}] * bool(size)
+        if size:
+            assert (repo.header(added) is not None) == (to_copy or size > INLINE_LIMIT)
 
 
 def test_a_pack_of_objects_in_memory(ship: LogRepository, tmp_path: Path) -> None:
