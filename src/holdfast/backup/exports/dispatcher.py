@@ -272,7 +272,7 @@ def locked_temporary_folder(parent: Path, target: Path) -> Iterator[Path]:
         temporary_folder = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=parent)
     except OSError as error:
         raise UnwritableBackup(f"{target} cannot be written: {error.strerror}") from error
-    with temporary_folder as folder, FileLock(Path(folder) / LOCK):
+    with temporary_folder as folder, FileLock(Path(folder) / LOCK, mode=0o600):
         content = Path(folder) / CONTENT
         content.mkdir()
         try:
@@ -292,7 +292,7 @@ def remove_left_behind(parent: Path) -> None:
             names = {path.name for path in folder.iterdir()}
             if folder.is_symlink() or LOCK not in names or not names <= {LOCK, CONTENT}:
                 continue
-            with FileLock(folder / LOCK, timeout=0):
+            with FileLock(folder / LOCK, mode=0o600, timeout=0):
                 pass
             shutil.rmtree(folder)
 
