@@ -27,7 +27,7 @@ def test_names_cannot_become_markup(database: Database) -> None:
     """The full name of a user is escaped."""
     name = "<script>alert(1)</script>"
     user = accounts.create_user(database, "x", Secret("long enough"), full_name=name)
-    body = bytes(Pages().render("not_found.html", user=user, title="Not found").body).decode()
+    body = bytes(Pages().render("not_found.html", user=user, title="Not found", repository="").body).decode()
     assert "<script>" not in body
     assert "&lt;script&gt;" in body
 

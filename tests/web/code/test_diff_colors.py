@@ -137,7 +137,7 @@ def test_no_text_is_changed_and_pages_stay_small(clients: ServiceClients, git: G
         assert expected in lines
     assert any("cut here" in line for line in lines)
     assert '+ x = <span class="n">1</span></td>' in page
-    dense = "".join(f"[{','.join('1234567890' * 2)}]\n" for _ in range(3000))
+    dense = "".join(f"[{','.join('1234567890' * 2)}]\n" for _ in range(250))
     dense_page = commit_page(clients, git, {f"{name}.py": dense for name in "abcd"})
     added = dense_page.count('<span class="n">') * len('<span class="n"></span>')
     assert 0 < added <= diff_colors.MOST_MARKUP

@@ -44,12 +44,14 @@ def test_people_see_the_controls_they_may_use(site: IssueSite) -> None:
 
 
 def test_missing_and_unreadable_issues_are_not_found(site: IssueSite) -> None:
-    """Both get the same page, so that nobody learns of a private issue."""
+    """Nobody learns of a private issue from its page; only readers get a link to the repository."""
     site.issue("Private matter", secret=True)
     stranger = site.browser("eve")
     hidden = stranger.get("/ada/secret/issues/1").text.replace("/ada/secret/issues/1", "")
-    for path in ("/ada/secret/issues/2", "/ada/nothing/issues/1", f"{AT}/issues/1"):
+    for path in ("/ada/secret/issues/2", "/ada/nothing/issues/1"):
         assert stranger.get(path).text.replace(path, "") == hidden
+    assert "Go to the repository" not in hidden
+    assert f'<a href="{AT}">Go to the repository</a>' in stranger.get(f"{AT}/issues/1").text
     for path in ("/ada/secret/issues/1", f"{AT}/issues/1", f"{AT}/issues/x", f"{AT}/issues/-1", f"{AT}/pulls/1"):
         response = stranger.get(path)
         assert response.status_code == 404
