@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,32 @@ def test_the_same_pack_under_two_keys_is_merged_once(ship: LogRepository, tmp_pa
     assert ship.app.compactor.compact(ship.id)
     assert len(ship.packs()) == 1
     assert objects(ship, tmp_path / "after") == before
+
+
+@pytest.mark.usefixtures("merge_all")
+def test_small_packs_get_deltas_before_they_are_merged(
+    ship: LogRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The merged pack has the deltas, whichever of the packs git reads first."""
+    merge = compaction.merge_pack_files
+
+    def merge_and_touch(repository: Path, target: Path, names: Sequence[str], *options: str) -> Path:
+        merged = merge(repository, target, names, *options)
+        # git reads packs by age, the latest first, and those of one second in any order.
+        for path in target.glob("*"):
+            os.utime(path, (1, 1) if path.stem == merged.stem else None)
+        return merged
+
+    monkeypatch.setattr(compaction, "merge_pack_files", merge_and_touch)
+    text = os.urandom(INLINE_LIMIT // 2)
+    for number in range(10):
+        commit, pack = ship.make_commit({"text": text + bytes([number])})
+        assert not pack.store_key
+        ship.set(RefUpdate(f"refs/heads/{number}", ZERO, commit), packs=(pack,))
+    stored = sum(pack.size for pack in ship.packs() if pack.store_key)
+    assert ship.app.compactor.compact(ship.id)
+    (merged,) = ship.packs()
+    assert stored < merged.size < stored + 2 * len(text)
 
 
 def packed_again(ship: LogRepository, key: str) -> NewPack:

@@ -212,8 +212,11 @@ class Compactor:
             written = [f"pack-{name}.pack" for name in index_packs(workspace, inline)]
             if len(inline) < len(chosen):
                 # git tries no deltas between objects of one pack, so these get deltas before they are merged with
-                # the others.
-                merge_pack_files(workspace, place, written, "--no-reuse-delta")
+                # the others. It reads an object from any pack that has it, so packs without deltas are deleted.
+                merged = merge_pack_files(workspace, place, written, "--no-reuse-delta")
+                for path in place.glob("pack-*"):
+                    if path.stem != merged.stem:
+                        path.unlink()
         # The same objects may have been pushed twice, as packs with the same name under two keys.
         for name, key in {pack.name: pack.store_key for pack in chosen if pack.store_key}.items():
             self._store.fetch(key, place / f"pack-{name}.pack")
