@@ -504,6 +504,26 @@ def test_large_files_are_stored_as_the_attributes_say(app: App, repository: Repo
     check_events_and_log(app, repository)
 
 
+def test_a_large_file_is_stored_if_the_attributes_change_meanwhile(
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was to become an LFS object when it arrived, and is a blob when it is committed."""
+    commit_files(app, commit_request(app, repository, file_change(".gitattributes", ATTRIBUTES)))
+    pack_ahead = file_commits.pack_ahead
+    content = os.urandom(200_000)
+
+    def pack_and_change(*arguments: Any) -> Any:
+        packs = pack_ahead(*arguments)
+        commit_files(app, commit_request(app, repository, file_change(".gitattributes", b"")))
+        return packs
+
+    monkeypatch.setattr(file_commits, "pack_ahead", pack_and_change)
+    commit_files(app, commit_request(app, repository, file_change("x.bin", content)))
+    app.copies.discard(repository.id)
+    assert stored(app, repository, "x.bin") == content
+    check_events_and_log(app, repository)
+
+
 def test_lfs_objects_of_a_failed_commit_are_not_kept(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

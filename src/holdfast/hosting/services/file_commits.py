@@ -77,6 +77,8 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     key: IdempotencyKey | None = None
     packs: tuple[NewPack, ...] = ()
     """Packs with the contents that were too large to wait in memory."""
+    packed: frozenset[str] = frozenset()
+    """The ids of the blobs in these packs."""
 
     @property
     def source(self) -> str:
@@ -226,15 +228,14 @@ def commit_files(app: App, request: CommitRequest) -> CommitResult:
     if large and (
         commit_request.key is None or commit_keys.find_key(app.database, repository, commit_request.key) is None
     ):
-        packs = pack_ahead(open_batch(app, repository), commit_request, large)
-        commit_request = msgspec.structs.replace(commit_request, packs=tuple(packs))
+        commit_request = pack_ahead(open_batch(app, repository), commit_request, large)
     commit_result: CommitResult = app.commit_queue.submit(repository.id, commit_request, partial(commit_all, app))
     app.pushed.add(repository.id)
     return commit_result
 
 
-def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> list[NewPack]:
-    """Check the request, then pack and store the contents of large files."""
+def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> CommitRequest:
+    """Check the request, then pack and store the contents of large files; return the request with the packs."""
     checked = check(batch, request, lambda _base, _change, _source: ref_updates.zero_id(request.repository))
     blobs: list[str] = []
     for change in large:
@@ -244,7 +245,7 @@ def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileC
         else:
             blobs.append(content.add_to_copy(batch.repo))
     pack = pack_ids(batch.host.store, batch.repo, blobs) if blobs else None
-    return [] if pack is None else [pack]
+    return request if pack is None else msgspec.structs.replace(request, packs=(pack,), packed=frozenset(blobs))
 
 
 def open_batch(app: App, repository: Repository) -> CommitBatch:
@@ -336,7 +337,7 @@ def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
     checked = check(
         batch,
         request,
-        lambda base, change, source: keep(batch, base, change, source, pointers, dry=request.dry_run),
+        lambda base, change, source: keep(batch, request, base, change, source, pointers=pointers),
     )
     base, applied, current = checked.base, checked.applied, checked.current
     before = None if base.commit is None else base.root
@@ -389,18 +390,18 @@ def is_lfs(batch: CommitBatch, base: Base, change: FileChange) -> bool:
 
 def keep(
     batch: CommitBatch,
+    request: CommitRequest,
     base: Base,
     change: FileChange,
     source: PathEntry | None,
-    pointers: list[LfsPointer],
     *,
-    dry: bool = False,
+    pointers: list[LfsPointer],
 ) -> str:
     """Add the content of a file to the draft, or an LFS pointer if `.gitattributes` says so; return the blob id.
 
-    Large contents were packed before the batch; a `dry` run stores nothing.
+    Large contents were packed before the batch, unless `.gitattributes` changed since. A dry run stores nothing.
     """
-    host = batch.host
+    host, dry = batch.host, request.dry_run
     content = change.content or FileContent(b"")
     becomes_lfs = is_lfs(batch, base, change)
     if change.operation == "rename" and source is not None:
@@ -417,14 +418,8 @@ def keep(
         if not dry:
             pointers.append(pointer)
         content = FileContent(pointer.format())
-    small = content.small
-    if small is None:
-        if not dry and change.content is not content:
-            # An LFS object that becomes a regular file; any other large content was packed before the batch.
-            return batch.draft.blob(content.whole())
-        batch.known[content.blob_id] = content
-        return content.blob_id
-    blob = batch.draft.blob(small)
+    is_stored = content.small is None and (dry or content.blob_id in request.packed)
+    blob = content.blob_id if is_stored else batch.draft.blob(content.whole())
     batch.known[blob] = content
     return blob
 
