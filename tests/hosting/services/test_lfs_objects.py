@@ -14,8 +14,8 @@ from structlog.testing import capture_logs
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.disk import check_lfs_objects
 from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
-from holdfast.hosting.lfs.store import object_key
-from holdfast.hosting.services import lfs_objects, ref_updates, repositories
+from holdfast.hosting.lfs.store import LfsStore, object_key
+from holdfast.hosting.services import lfs_objects, maintenance, ref_updates, repositories
 from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.lfs_objects import GRACE, add_object, collect_garbage
 from holdfast.hosting.storage import instance
@@ -190,6 +190,39 @@ def test_an_upload_waits_for_a_deletion(app: App, monkeypatch: pytest.MonkeyPatc
     assert list(lfs_objects.stored_objects(app)) == [oid]
 
 
+def test_an_upload_waits_for_a_deletion_by_a_node_whose_clock_is_behind(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease of the deletion expires by the clock of the database."""
+    oid, now = name(b"again"), time.time()
+    path = app.settings.data / object_key(oid)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"again")
+    os.utime(path, (1, 1))
+    granted: list[bool] = []
+    delete = LfsStore.delete
+
+    async def delete_late(self: LfsStore, oid: str) -> None:
+        granted.append(lfs.claim_upload(app.database, oid, seconds=60))
+        await delete(self, oid)
+
+    monkeypatch.setattr(LfsStore, "delete", delete_late)
+    monkeypatch.setattr(time, "time", lambda: now - 86_400)
+    assert maintenance.clean(app).lfs_objects == 1
+    assert granted == [False]
+
+
+def test_a_node_whose_clock_is_ahead_deletes_no_object_that_is_uploaded(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease of the upload expires by the clock of the database."""
+    bring(app, b"again")
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + LATER)
+    assert maintenance.clean(app).lfs_objects == 0
+    assert list(lfs_objects.stored_objects(app)) == [name(b"again")]
+
+
 def test_concurrent_deletion_and_upload_lose_no_object(app: App, repository: Repository) -> None:
     """An object that was uploaded and linked exists, while garbage collection runs all the time."""
     content = b"the same bytes again and again"
@@ -218,7 +251,7 @@ def test_concurrent_deletion_and_upload_lose_no_object(app: App, repository: Rep
             assert path.exists()
             with app.database.write() as connection:
                 lfs.remove_links(connection, repository, [oid])
-                lfs.delete_expired_leases(connection, now=time.time() + LATER)
+                lfs.delete_expired_leases(app.database, connection, now=time.time() + LATER)
     finally:
         ended.set()
         clearing.join()

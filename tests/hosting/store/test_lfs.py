@@ -66,7 +66,7 @@ def test_leases_end_by_themselves(database: Database) -> None:
     assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1060) == [ONE]
     for now, expected in ((1119, []), (1120, [ONE])):
         with database.write() as connection:
-            lfs.delete_expired_leases(connection, now=now)
+            lfs.delete_expired_leases(database, connection, now=now)
         assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1090) == expected
 
 

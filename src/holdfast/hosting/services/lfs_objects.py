@@ -80,7 +80,7 @@ def stored_objects(app: App) -> dict[str, StoredLfsObject]:
     return {lfs_object.oid: lfs_object for lfs_object in app.lfs.stored()}
 
 
-def collect_garbage(app: App, *, now: float) -> int:
+def collect_garbage(app: App, *, now: float | None = None) -> int:
     """Remove unlinked objects, and return how many; errors of the store are logged."""
     try:
         return asyncio.run(remove_garbage(app, now))
@@ -89,9 +89,9 @@ def collect_garbage(app: App, *, now: float) -> int:
         return 0
 
 
-async def remove_garbage(app: App, now: float) -> int:
+async def remove_garbage(app: App, now: float | None) -> int:
     """Remove unlinked objects after the grace period."""
-    before, started = now - GRACE, time.monotonic()
+    before = (time.time() if now is None else now) - GRACE
     if not await asyncio.to_thread(instance.owns_store, app.database, app.store):
         return 0
     old = await asyncio.to_thread(
@@ -99,13 +99,11 @@ async def remove_garbage(app: App, now: float) -> int:
     )
     removed = 0
     for start in range(0, len(old), BATCH):
-        # The current time, not that of the start: a scan may take longer than a lease.
-        moment = now + time.monotonic() - started
-        removed += await remove_unlinked(app, old[start : start + BATCH], moment)
+        removed += await remove_unlinked(app, old[start : start + BATCH], now)
     return removed
 
 
-async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:
+async def remove_unlinked(app: App, oids: Sequence[str], now: float | None) -> int:
     """Remove the objects that no repository links to; none during a backup."""
     if await asyncio.to_thread(is_backup_running, app.database):
         return 0

@@ -73,10 +73,10 @@ def clean(app: App, *, now: float | None = None) -> CleanupResult:
         ended = connection.execute(delete(sessions).where(sessions.c.expires_at <= moment)).rowcount
         old = delete(login_failures).where(expired(moment, window))
         forgotten = connection.execute(old).rowcount
-        lfs.delete_expired_leases(connection, now=moment)
+        lfs.delete_expired_leases(app.database, connection, now=now)
         passkeys.delete_expired_challenges(connection, now=moment)
     app.folders.sweep(now=now)
-    removed = lfs_objects.collect_garbage(app, now=moment)
+    removed = lfs_objects.collect_garbage(app, now=now)
     attachments.collect_garbage(app, now=moment)
     chat_uploads.expire(app, now=moment)
     chat_uploads.collect_garbage(app, now=moment)

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, exists, insert, select
+from sqlalchemy import Connection, bindparam, delete, exists, insert, literal, select
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import GoneMeanwhile, LockTaken, NoSuchLock
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.database import Database, upsert
+from holdfast.hosting.store.database import Database, current_time, upsert
 from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.repositories import Repository
@@ -122,9 +122,11 @@ def claim_upload(database: Database, oid: str, *, seconds: float) -> bool:
     return take_lease(database, NAME + oid, UPLOADING, seconds=seconds)
 
 
-def claim_unlinked(database: Database, oids: Iterable[str], *, seconds: float, now: float) -> list[str]:
+def claim_unlinked(
+    database: Database, oids: Iterable[str], *, seconds: float, now: float | None = None
+) -> list[str]:
     """Take the removal lease on those objects that are neither linked nor being uploaded; return these."""
-    moment = int(now)
+    moment = current_time(database) if now is None else literal(int(now))
     values = {"holder": REMOVING, "until": moment + int(seconds)}
     rows = [{"name": NAME + oid, **values} for oid in oids]
     claims = (
@@ -154,9 +156,10 @@ def delete_removal_leases(connection: Connection, oids: Iterable[str]) -> None:
     connection.execute(delete(leases).where(named, leases.c.holder == REMOVING))
 
 
-def delete_expired_leases(connection: Connection, *, now: float) -> None:
+def delete_expired_leases(database: Database, connection: Connection, *, now: float | None = None) -> None:
     """Delete expired leases."""
-    connection.execute(delete(leases).where(leases.c.name.startswith(NAME), leases.c.until <= int(now)))
+    moment = current_time(database) if now is None else literal(int(now))
+    connection.execute(delete(leases).where(leases.c.name.startswith(NAME), leases.c.until <= moment))
 
 
 def locks_of(
