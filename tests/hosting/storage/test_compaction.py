@@ -354,6 +354,18 @@ def test_small_packs_of_a_copy_are_replaced_at_once(ship: LogRepository) -> None
 
 
 @pytest.mark.usefixtures("merge_all")
+def test_packs_that_were_merged_in_the_store_are_not_kept_in_a_copy(ship: LogRepository) -> None:
+    """They were recorded, so no push in progress needs them, however recent they are."""
+    folder = ship.app.copies.update(ship.id).folder
+    stored = {f"pack-{pack.name}" for pack in ship.packs() if pack.store_key}
+    assert stored <= pack_names(folder)
+    assert ship.app.compactor.compact(ship.id)
+    (merged,) = ship.packs()
+    assert pack_names(folder) == {f"pack-{merged.name}"}
+    assert snapshot(folder) == ship.refs()
+
+
+@pytest.mark.usefixtures("merge_all")
 def test_copies_of_other_machines_follow_a_compaction(ship: LogRepository, tmp_path: Path) -> None:
     """Each machine replaces the objects it got version by version by the merged pack, once per compaction."""
     elsewhere, _ = ship.node(tmp_path / "elsewhere")

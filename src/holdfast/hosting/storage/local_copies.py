@@ -223,12 +223,14 @@ class LocalCopies:
             return True
 
     def tidy(self, repository_id: int) -> None:
-        """Replace the loose objects and small packs of a copy by the packs of the log, after a compaction."""
+        """Replace the loose objects and other packs of a copy by the packs of the log, after a compaction."""
         started = time.time()
         with self.locked(repository_id):
             repo = self._update(repository_id)
             changed, live, inline = self._read(repository_id, 0)
             written = self._add_objects(repo, live, inline)
+            with self._database.read() as connection:
+                recorded = repository_log.stored_pack_names(connection, repository_id)
             folder = repo.folder / "objects" / "pack"
             kept = {f"pack-{name}" for name in (*(pack.name for pack in live if pack.store_key), *written)}
             young: list[float] = []
@@ -240,7 +242,7 @@ class LocalCopies:
                     continue
                 # A push that is not recorded yet already has its pack here.
                 written_at = path.stat().st_mtime
-                if written_at < started - PUSH_SECONDS:
+                if path.stem.removeprefix("pack-") in recorded or written_at < started - PUSH_SECONDS:
                     path.unlink(missing_ok=True)
                 else:
                     young.append(written_at)

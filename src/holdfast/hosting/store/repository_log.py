@@ -65,6 +65,7 @@ __all__ = [
     "repositories_with_packs",
     "set_refs",
     "stored_name",
+    "stored_pack_names",
     "supersede_packs",
     "target_of",
     "used_keys",
@@ -433,6 +434,12 @@ def live_packs(connection: Connection, repository_id: int, after: int) -> list[P
         .order_by(packs.c.version, packs.c.id)
     )
     return [PackRow(*row) for row in connection.execute(statement)]
+
+
+def stored_pack_names(connection: Connection, repository_id: int) -> set[str]:
+    """Return the names of all packs of a repository in the object store, superseded ones included."""
+    statement = select(packs.c.name).where(packs.c.repository_id == repository_id, packs.c.store_key != "")
+    return set(connection.execute(statement).scalars())
 
 
 def pack_contents(connection: Connection, pack_rows: Iterable[PackRow]) -> list[bytes]:
