@@ -242,6 +242,28 @@ def test_databases_among_the_files_are_copied_at_one_moment(app: App, tmp_path: 
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_stored_objects_that_are_databases_are_backed_up_unchanged(app: App, tmp_path: Path) -> None:
+    """Users may upload a SQLite database, or a file that only begins like one."""
+    with closing(sqlite3.connect(tmp_path / "boats.sqlite3")) as boats:
+        boats.execute("CREATE TABLE boats (name TEXT)")
+        boats.commit()
+    contents = {
+        "lfs/aa/bb/aabb": (tmp_path / "boats.sqlite3").read_bytes(),
+        "attachments/cc/ccdd": b"SQLite format 3\0 and nothing more",
+        "chats/ee/eeff": b"SQLite format 3\0" + bytes(5000),
+    }
+    for key, content in contents.items():
+        app.store.put(key, content)
+    create_snapshot(app.settings, tmp_path / "backup.tar")
+    with tarfile.open(tmp_path / "backup.tar") as written:
+        for key, content in contents.items():
+            member = written.extractfile(f"files/{key}")
+            assert member is not None
+            assert member.read() == content
+    assert [path.name for path in (app.settings.data / "lfs/aa/bb").iterdir()] == ["aabb"]
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_caches_and_copies_are_not_backed_up(app: App, tmp_path: Path) -> None:
     """The cache of conversations, the owner mark of a bucket and the local copies are not in a backup."""
     app.copies.update(1)

@@ -19,7 +19,14 @@ from holdfast.hosting.snapshot.archive import Progress, SnapshotManifest, Snapsh
 from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.backup_lease import backup_lease
 from holdfast.hosting.storage.instance import LEGACY_MARK, LEGACY_MARK_FILE
-from holdfast.hosting.storage.object_store import ATTACHMENTS, CHATS, INCOMING, ObjectStore, open_object_store
+from holdfast.hosting.storage.object_store import (
+    ATTACHMENTS,
+    CHATS,
+    INCOMING,
+    PREFIXES,
+    ObjectStore,
+    open_object_store,
+)
 from holdfast.hosting.storage.pack_files import index_key
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.database import Database
@@ -195,11 +202,12 @@ def files_of(data: Path) -> Iterator[Path]:
 
 
 def add_file(writer: SnapshotWriter, data: Path, path: Path, spool: Path) -> None:
-    """Add a file; a SQLite database as a consistent copy."""
-    name = f"files/{path.relative_to(data).as_posix()}"
+    """Add a file; a SQLite database as a consistent copy, unless it is an object: users upload any content."""
+    key = path.relative_to(data).as_posix()
+    name = f"files/{key}"
     try:
         with path.open("rb") as file:
-            if file.read(len(SQLITE)) != SQLITE:
+            if key.startswith(PREFIXES) or file.read(len(SQLITE)) != SQLITE:
                 file.seek(0)
                 writer.add(name, file, os.fstat(file.fileno()).st_size)
                 return

@@ -29,7 +29,7 @@ from holdfast.settings import Settings
 if TYPE_CHECKING:
     from obstore.store import ObjectStore as AnyStore
 
-__all__ = ["INCOMING", "ObjectStore", "StoredFile", "open_object_store"]
+__all__ = ["INCOMING", "PREFIXES", "ObjectStore", "StoredFile", "open_object_store"]
 
 PART_BYTES: Final = 8 * 1024 * 1024
 PARTS_AT_ONCE: Final = 4
