@@ -419,6 +419,25 @@ def test_packs_that_are_kept_for_their_age_are_deleted_later(
     assert copies.outdated() == []
 
 
+def test_temporary_files_of_killed_processes_are_deleted(ship: LogRepository) -> None:
+    """Those of a process that was killed while it fetched or received a pack; a running push keeps its own."""
+    folder = ship.app.copies.update(ship.id).folder / "objects"
+    running = folder / "tmp_objdir-incoming-a" / "pack" / "tmp_pack_1"
+    left = folder / "tmp_objdir-incoming-b" / "pack" / "tmp_pack_2"
+    fetched = folder / "pack" / "tmp_c" / "pack.pack"
+    files = [running, left, fetched, folder / "pack" / "tmp_pack_3", folder / "tmp_object_4"]
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"half a pack")
+        for item in (path, path.parent, path.parent.parent):
+            os.utime(item, (1, 1))
+    os.utime(running)
+    ship.app.copies.tidy(ship.id)
+    assert [path for path in files if path.exists()] == [running]
+    assert {path.name for path in folder.rglob("*tmp_*")} == {"tmp_objdir-incoming-a", "tmp_pack_1"}
+    assert snapshot(folder.parent) == ship.refs()
+
+
 def test_a_copy_keeps_small_packs_that_it_has_for_long(ship: LogRepository) -> None:
     """They are merged into the same pack again, which must not be deleted for its age."""
     for _ in range(local_copies.UNPACK_LIMIT):

@@ -247,6 +247,7 @@ class LocalCopies:
                 else:
                     young.append(written_at)
             run(repo.folder, "prune-packed", "-q", timeout=SECONDS)
+            delete_leftovers(folder.parent, started - PUSH_SECONDS)
             write_bitmap(repo)
             state = self._state(repo.folder)
             if state is not None:
@@ -473,6 +474,18 @@ def create_repository(folder: Path, default_branch: str) -> None:
     shutil.rmtree(folder / "hooks", ignore_errors=True)
     with suppress(FileNotFoundError):
         (folder / "description").unlink()
+
+
+def delete_leftovers(objects: Path, before: float) -> None:
+    """Delete temporary files and folders that were last written before a time: their process was killed."""
+    for path in (*objects.glob("tmp_*"), *objects.glob("incoming-*"), *objects.glob("*/tmp_*")):
+        # A push renames its files while it runs.
+        with suppress(FileNotFoundError):
+            if max(item.lstat().st_mtime for item in (path, *path.rglob("*"))) < before:
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink()
 
 
 def write_bitmap(repo: Repo) -> None:
