@@ -26,6 +26,7 @@ from holdfast.hosting.errors import (
     NoSuchRef,
     Outdated,
     Permission,
+    PushRefused,
     RefMoved,
     RefRefused,
     RepositoryReadOnly,
@@ -37,12 +38,19 @@ from holdfast.hosting.git.packs import object_id
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.services import file_commits, lfs_objects, maintenance, ref_updates, repositories
 from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitRequest, CommitResult, FileCommit, commit_files
+from holdfast.hosting.services.file_commits import (
+    CommitRequest,
+    CommitResult,
+    FileCommit,
+    commit_all,
+    commit_files,
+)
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.storage.batch_queue import MAX_BATCH
-from holdfast.hosting.store import accounts, commit_keys, lfs, repository_log
+from holdfast.hosting.storage.batch_queue import MAX_BATCH, QueuedRequest
+from holdfast.hosting.store import accounts, commit_keys, lfs, protections, repository_log
 from holdfast.hosting.store.commit_keys import IdempotencyKey
+from holdfast.hosting.store.protections import ProtectionRule
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import commit_keys as key_rows
@@ -502,6 +510,36 @@ def test_large_files_are_stored_as_the_attributes_say(app: App, repository: Repo
     commit_files(app, commit_request(app, repository, file_change("p.bin", pointer.format())))
     assert stored(app, repository, "p.bin") == pointer.format()
     check_events_and_log(app, repository)
+
+
+def test_the_last_commit_may_be_newer_than_the_local_copy(app: App, repository: Repository) -> None:
+    """An update on top of a commit that was just acknowledged is no conflict."""
+    app.copies.update(repository.id)
+    first = commit_files(app, commit_request(app, repository, file_change("a.txt", b"two\n")))
+    change = file_change("a.txt", b"three\n", "update", last_commit_id=first.commit.id)
+    commit_files(app, commit_request(app, repository, change))
+    assert stored(app, repository, "a.txt") == b"three\n"
+
+
+def test_a_protected_branch_may_begin_at_a_commit_that_the_local_copy_lacks(
+    app: App, repository: Repository
+) -> None:
+    """The rules are checked with the parent commit, also if it was made in the same batch."""
+    rule = ProtectionRule(enable_push=True, protected_file_patterns="secret/*")
+    protections.create_protection(app.database, repository, "release/*", rule)
+    app.copies.update(repository.id)
+    commit_files(app, commit_request(app, repository, file_change("a.txt", b"two\n")))
+    commit_files(app, commit_request(app, repository, file_change("b"), new_branch="release/1"))
+    commit_files(app, commit_request(app, repository, file_change("secret/a")))
+    with pytest.raises(PushRefused, match="force"):
+        commit_files(app, commit_request(app, repository, file_change("c"), new_branch="release/1", force=True))
+    requests = [
+        commit_request(app, repository, file_change(path), new_branch=branch)
+        for path, branch in (("d", "main"), ("e", "release/2"))
+    ]
+    jobs = [QueuedRequest[CommitRequest, CommitResult](request) for request in requests]
+    commit_all(app, jobs)
+    assert [job.error for job in jobs] == [None, None]
 
 
 def test_a_large_file_is_stored_if_the_attributes_change_meanwhile(

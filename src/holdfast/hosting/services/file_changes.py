@@ -211,7 +211,10 @@ def check_source(draft: Draft, base: Base, change: FileChange) -> None:
 
 def check_unchanged(draft: Draft, base: Base, change: FileChange, spot: PathEntry) -> None:
     """Raise `ShaMismatch` unless a path is unchanged since the commit the client knows."""
-    last_commit = find_commit(draft.repo, change.last_commit_id) if is_id(change.last_commit_id) else None
+    last_commit = None
+    if is_id(change.last_commit_id):
+        draft.require(change.last_commit_id)
+        last_commit = find_commit(draft.repo, change.last_commit_id)
     before = None if last_commit is None else draft.find(draft.folder(last_commit.tree), change.from_path)
     if before != spot:
         raise ShaMismatch(f"commit id does not match [given: {change.last_commit_id}, expected: {base.commit}]")

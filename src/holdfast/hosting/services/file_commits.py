@@ -449,7 +449,8 @@ def check_rules(
             request.target, False, lambda: False, lambda: paths, lambda: ref_update.new
         )
         if base.commit is not None and base.commit != current:
-            # Checked with the parent commit: git does not have the new commit yet.
+            # Checked with the parent commit. The copy may lack it: commits write no local files.
+            batch.draft.add_to_copy()
             below = ref_updates.branch_change_of(
                 batch.repo, msgspec.structs.replace(ref_update, new=base.commit), request.repository.default_branch
             )
