@@ -23,6 +23,7 @@ from holdfast.hosting.storage.compaction import (
 )
 from holdfast.hosting.storage.pack_files import INLINE_LIMIT, index_key, store_pack_file
 from holdfast.hosting.store import repositories, repository_log
+from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repository_log import NewPack, PackRow
@@ -146,6 +147,24 @@ def test_one_machine_compacts_at_a_time(ship: LogRepository, tmp_path: Path) -> 
         other._replace(ship.id, found, lambda folder: other._merge(folder, found))
     assert ship.packs() == after
     assert objects(ship, tmp_path / "third")
+
+
+def test_packs_are_chosen_while_the_lease_is_held(
+    ship: LogRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that gets the lease just after another has compacted does not merge the same packs again."""
+    _, other = ship.node(tmp_path / "second")
+
+    def take_late(database: Database, name: str, holder: str, *, seconds: float) -> bool:
+        monkeypatch.setattr(compaction, "take_lease", take_lease)
+        assert ship.app.compactor.compact(ship.id)
+        return take_lease(database, name, holder, seconds=seconds)
+
+    for compact in (other.compact, lambda number: other.collect_garbage(number, retention_seconds=0)):
+        ship.commit()
+        monkeypatch.setattr(compaction, "take_lease", take_late)
+        assert compact(ship.id)
+    assert snapshot(other._copies.update(ship.id).folder) == ship.refs()
 
 
 @pytest.mark.usefixtures("merge_all")

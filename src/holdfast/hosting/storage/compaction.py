@@ -9,7 +9,8 @@ A superseded pack is kept for a grace period, for readers on other machines that
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -77,11 +78,14 @@ class Compactor:
 
     def compact(self, repository_id: int) -> bool:
         """Merge the packs of a repository that need it; return false if another machine holds the lease."""
-        with self._database.read() as connection:
-            chosen = choose(repository_log.live_packs(connection, repository_id, 0))
-        if len(chosen) < 2:
-            return True
-        is_done = self._replace(repository_id, chosen, lambda folder: self._merge(folder, chosen))
+        with self._lease(repository_id) as is_held:
+            if not is_held:
+                return False
+            with self._database.read() as connection:
+                chosen = choose(repository_log.live_packs(connection, repository_id, 0))
+            if len(chosen) < 2:
+                return True
+            is_done = self._replace(repository_id, chosen, lambda folder: self._merge(folder, chosen))
         self._copies.tidy(repository_id)
         return is_done
 
@@ -90,17 +94,21 @@ class Compactor:
 
         Returns false if another machine holds the lease, or a ref was updated meanwhile.
         """
-        with self._database.snapshot() as connection:
-            version = repository_log.current_version_in(connection, repository_id)
-            pack_rows = repository_log.live_packs(connection, repository_id, 0)
-            targets = set(repository_log.read_refs(connection, repository_id).values())
-            former = repository_log.former_targets(connection, repository_id, int(time.time()) - retention_seconds)
-        return self._replace(
-            repository_id,
-            pack_rows,
-            lambda _folder: self._pack_reachable(repository_id, targets, former - targets),
-            expected=version,
-        )
+        with self._lease(repository_id) as is_held:
+            if not is_held:
+                return False
+            with self._database.snapshot() as connection:
+                version = repository_log.current_version_in(connection, repository_id)
+                pack_rows = repository_log.live_packs(connection, repository_id, 0)
+                targets = set(repository_log.read_refs(connection, repository_id).values())
+                since = int(time.time()) - retention_seconds
+                former = repository_log.former_targets(connection, repository_id, since)
+            return self._replace(
+                repository_id,
+                pack_rows,
+                lambda _folder: self._pack_reachable(repository_id, targets, former - targets),
+                expected=version,
+            )
 
     def has_garbage(self, repository_id: int, *, since: int, until: int) -> bool:
         """Return whether ref updates in a time range left commits that no ref reaches afterwards.
@@ -167,15 +175,21 @@ class Compactor:
         *,
         expected: int | None = None,
     ) -> bool:
-        lease = f"compaction {repository_id}"
-        if not take_lease(self._database, lease, self._holder, seconds=LEASE_SECONDS):
-            return False
+        with self._copies.folders.incoming() as folder:
+            new_pack = make(folder)
+            return self._record(repository_id, old, new_pack, expected)
+
+    @contextmanager
+    def _lease(self, repository_id: int) -> Iterator[bool]:
+        """Hold the lease of a repository; yields whether it was free. Packs are chosen while it is held."""
+        name = f"compaction {repository_id}"
+        if not take_lease(self._database, name, self._holder, seconds=LEASE_SECONDS):
+            yield False
+            return
         try:
-            with self._copies.folders.incoming() as folder:
-                new_pack = make(folder)
-                return self._record(repository_id, old, new_pack, expected)
+            yield True
         finally:
-            release_lease(self._database, lease, self._holder)
+            release_lease(self._database, name, self._holder)
 
     def _record(
         self, repository_id: int, old: Sequence[PackRow], new_pack: NewPack | None, expected: int | None
