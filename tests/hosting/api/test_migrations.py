@@ -68,6 +68,20 @@ def test_a_migrated_repository_has_every_branch_tag_and_note(
     assert clients.user("eve").get("/repos/ada/copy/migration").status_code == 404
 
 
+def test_the_name_of_a_hidden_owner_is_not_revealed(clients: ServiceClients) -> None:
+    """The id of a private user or organization is refused like one that nobody has."""
+    eve, bob = clients.user("eve"), clients.account("bob")
+    hidden = clients.account("stowaway", visibility="private")
+    secret = make_organization(clients.database, "smugglers", bob, visibility="private")
+    refusals = [migrate(eve, clients, uid=number) for number in (hidden.id, secret.id, 999_999)]
+    texts = {
+        refusal.json()["message"].replace(str(number), "N")
+        for refusal, number in zip(refusals, (hidden.id, secret.id, 999_999), strict=True)
+    }
+    assert ({refusal.status_code for refusal in refusals}, len(texts)) == ({422}, 1), texts
+    assert not any("stowaway" in refusal.text or "smugglers" in refusal.text for refusal in refusals)
+
+
 def test_a_private_repository_is_migrated_with_credentials(ada: httpx.Client, clients: ServiceClients) -> None:
     """Credentials are a password, a token or a part of the URL; `original_url` does not show them."""
     ada.patch("/repos/ada/ship", json={"private": True})

@@ -74,17 +74,17 @@ class MigrationProgress(msgspec.Struct, frozen=True):
 def owner_of(request: RequestContext, body: MigrateRepoOptions) -> Account:
     """Return the owner of the new repository: the caller, unless another is named."""
     name = body.repo_owner
-    if not name and body.uid:
-        try:
-            name = accounts.find_account(request.app.database, body.uid).name
-        except NoSuchUser:
-            raise InvalidValue("UID", f"there is no user or organization with the id {body.uid}") from None
-    if not name:
+    if not name and not body.uid:
         return request.user
+    missing = InvalidValue("RepoOwner", f"there is no owner {name[:100]} you can see")
+    if not name:
+        missing = InvalidValue("UID", f"there is no user or organization with the id {body.uid} you can see")
     try:
+        # The name that belongs to an id must not be revealed.
+        name = name or accounts.find_account(request.app.database, body.uid).name
         return repositories.find_new_owner(request.app, request.actor, name)
-    except NoSuchAccount:
-        raise InvalidValue("RepoOwner", f"there is no owner {name[:100]} you can see") from None
+    except (NoSuchAccount, NoSuchUser):
+        raise missing from None
 
 
 def service_of(body: MigrateRepoOptions, parts: ImportParts) -> SourceService | None:
