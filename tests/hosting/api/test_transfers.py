@@ -4,9 +4,17 @@ import httpx
 import pytest
 
 from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.repositories import find_repository
 from holdfast.hosting.store.teams import team_named
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.repository_helpers import READ, make_organization, make_team, recorded_events
+from tests.hosting.repository_helpers import (
+    READ,
+    WRITE,
+    let_in,
+    make_organization,
+    make_team,
+    recorded_events,
+)
 
 SHIP = "/repos/ada/ship"
 
@@ -82,6 +90,34 @@ def test_readers_other_than_the_new_owner_are_forbidden(clients: ServiceClients,
     assert (shown["full_name"], shown["repo_transfer"]["recipient"]["login"]) == ("ada/ship", "bob")
 
 
+def test_a_waiting_transfer_is_shown_to_those_concerned_only(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Readers of a public repository do not learn to whom it is offered, which may be a private organization."""
+    ada.patch(SHIP, json={"private": False})
+    bob, eve = find_user(clients.database, "bob"), find_user(clients.database, "eve")
+    make_organization(clients.database, "secret", bob, visibility="private")
+    owner = clients.with_token(bob)
+    crew = owner.post("/orgs/secret/teams", json={"name": "Crew", "permission": "read"}).json()["id"]
+    owner.put(f"/teams/{crew}/members/ada")
+    assert offer(ada, "secret").status_code == 202
+    for client in (ada, owner, clients.admin):
+        assert client.get(SHIP).json()["repo_transfer"]["recipient"]["login"] == "secret"
+    let_in(clients.database, find_repository(clients.database, "ada", "ship"), eve, WRITE)
+    for client in (clients.with_token(eve), clients.anonymous):
+        assert "repo_transfer" not in client.get(SHIP).json()
+
+
+def test_a_token_for_public_repositories_accepts_no_private_one(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
+    """A private repository is not found, as long as it is private."""
+    offer(ada, "bob")
+    narrow = clients.with_token(find_user(clients.database, "bob"), "write:repository", "public-only")
+    for answer in ("accept", "reject"):
+        assert narrow.post(f"{SHIP}/transfer/{answer}").status_code == 404
+    ada.patch(SHIP, json={"private": False})
+    assert narrow.post(f"{SHIP}/transfer/accept").json()["full_name"] == "bob/ship"
+
+
 def test_an_owner_accepts_for_an_organization(clients: ServiceClients, ada: httpx.Client) -> None:
     """An owner of the organization accepts; a private organization is not found by the sender."""
     bob = find_user(clients.database, "bob")
@@ -94,7 +130,10 @@ def test_an_owner_accepts_for_an_organization(clients: ServiceClients, ada: http
 
 
 def test_teams_of_the_new_owner_get_access(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Teams get access at once or when the transfer is accepted, and only teams of the new owner are allowed."""
+    """Teams get access at once or when the transfer is accepted, and only teams of the new owner are allowed.
+
+    Only members of the organization see which teams these are.
+    """
     bob, eve = find_user(clients.database, "bob"), find_user(clients.database, "eve")
     fleet = make_organization(clients.database, "fleet", bob)
     second = make_organization(clients.database, "other", bob)
@@ -106,7 +145,10 @@ def test_teams_of_the_new_owner_get_access(clients: ServiceClients, ada: httpx.C
         refused = ada.post(f"{SHIP}/transfer", json={"new_owner": name, "team_ids": teams})
         assert refused.status_code == 422, refused.text
     offered = ada.post(f"{SHIP}/transfer", json={"new_owner": "fleet", "team_ids": [crew, crew]})
-    assert [team["name"] for team in offered.json()["repo_transfer"]["teams"]] == ["Crew"]
+    assert offered.json()["repo_transfer"]["teams"] == []
+    let_in(clients.database, find_repository(clients.database, "ada", "ship"), bob, READ)
+    shown = clients.with_token(bob).get(SHIP).json()["repo_transfer"]
+    assert [team["name"] for team in shown["teams"]] == ["Crew"]
     assert clients.with_token(bob).post(f"{SHIP}/transfer/accept").status_code == 202
     assert clients.with_token(eve).get("/repos/fleet/ship").status_code == 200
     back = {"new_owner": "other", "team_ids": [other]}

@@ -213,7 +213,7 @@ def create_for_user(request: RequestContext, subject: UserFromPath, body: Create
 @endpoint("GET /repos/{owner}/{repo}", scope="repository", guards=(in_repository,), cacheable=True)
 def show(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
     """Show a repository."""
-    return with_transfer(request, repository(request, target.repository, target.permissions), target.repository)
+    return with_transfer(request, repository(request, target.repository, target.permissions), target)
 
 
 @endpoint("GET /repositories/{id}", scope="repository", tag="repositories", refuses=(404,))
@@ -262,19 +262,19 @@ def changes_in(body: EditRepoOption) -> RepositoryEdit:
 def transfer(request: RequestContext, target: RepositoryAccess, body: TransferRepoOption) -> RepositorySchema:
     """Transfer a repository to another owner, who must accept unless the caller may create repositories there."""
     stored = transfers.start(request.app, request.actor, target, body.new_owner, body.team_ids)
-    return with_transfer(request, encode(request, stored), stored)
+    return with_transfer(request, encode(request, stored), RepositoryAccess(stored, target.permissions))
 
 
 def with_transfer(
-    request: RequestContext, repository_schema: RepositorySchema, stored: Repository
+    request: RequestContext, repository_schema: RepositorySchema, target: RepositoryAccess
 ) -> RepositorySchema:
-    """Add the pending transfer, if there is one."""
-    waiting_transfer = transfers.find(request.app, stored)
+    """Add the pending transfer, if there is one that the caller may see."""
+    waiting_transfer = transfers.find_visible(request.app, request.actor, target)
     if waiting_transfer is None:
         return repository_schema
     team_schemas = [
         team(request, stored_team, waiting_transfer.recipient)
-        for stored_team in transfers.teams_of(request.app, waiting_transfer)
+        for stored_team in transfers.visible_teams(request.app, request.actor, waiting_transfer)
     ]
     waiting = RepoTransfer(
         user(request, waiting_transfer.actor), user(request, waiting_transfer.recipient), team_schemas

@@ -11,7 +11,7 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import Forbidden, InvalidValue, NoSuchAccount, NoSuchTransfer, NoSuchUser, Permission
-from holdfast.hosting.services import repositories, users
+from holdfast.hosting.services import organizations, repositories, users
 from holdfast.hosting.services.fields import check_required
 from holdfast.hosting.services.repositories import may_create_for
 from holdfast.hosting.store import accounts, teams
@@ -23,21 +23,35 @@ from holdfast.hosting.store.repository_events import record_transferred
 from holdfast.hosting.store.teams import Team
 from holdfast.hosting.store.transfers import Transfer, WaitingTransfer
 
-__all__ = ["accept", "find", "list_waiting", "may_accept", "reject", "start", "teams_of"]
+__all__ = ["accept", "find", "find_visible", "list_waiting", "may_accept", "reject", "start", "visible_teams"]
 
 MOST_TEAMS: Final = 100
 MOST_LISTED: Final = 20
 
 
 def find(app: App, repository: Repository) -> Transfer | None:
-    """Return the pending transfer of a repository, or None; for users who may see the repository."""
+    """Return the pending transfer of a repository, or None."""
     return store.find_transfer(app.database, repository)
+
+
+def find_visible(app: App, actor: Actor, target: RepositoryAccess) -> Transfer | None:
+    """Return the pending transfer to administrators of the repository and to those who may accept it.
+
+    The new owner may be an organization that other readers may not know of.
+    """
+    transfer = find(app, target.repository)
+    if transfer is None or not (target.permissions.is_admin or may_create_for(app, actor, transfer.recipient)):
+        return None
+    return transfer
 
 
 def may_accept(app: App, actor: Actor, repository: Repository) -> bool:
     """Return whether the actor may accept a repository's pending transfer, for themselves or an organization."""
     transfer = store.find_transfer(app.database, repository)
-    return transfer is not None and may_create_for(app, actor, transfer.recipient)
+    is_public = not repository.is_private and repository.owner.visibility == "public"
+    if transfer is None or (actor.public_only and not is_public):
+        return False
+    return may_create_for(app, actor, transfer.recipient)
 
 
 def list_waiting(app: App, actor: Actor) -> list[WaitingTransfer]:
@@ -94,6 +108,14 @@ def teams_of(app: App, transfer: Transfer) -> list[Team]:
         for number in transfer.team_ids
         if (team := teams_by_id.get(number)) is not None and team.organization_id == transfer.recipient.id
     ]
+
+
+def visible_teams(app: App, actor: Actor, transfer: Transfer) -> list[Team]:
+    """Return the teams that get access by a transfer; only for members of their organization, none for others."""
+    if not transfer.team_ids:
+        return []
+    organization = organizations.access_in(app, actor, transfer.recipient)
+    return teams_of(app, transfer) if access.is_member_mode(organization.mode) else []
 
 
 def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
