@@ -278,6 +278,21 @@ def test_a_fork_is_updated_from_its_parent(clients: ServiceClients, app: App) ->
         assert bob.get(f"/repos/bob/ship/contents/{name}").status_code == 200
 
 
+def test_an_updated_fork_has_the_new_lfs_objects(clients: ServiceClients) -> None:
+    """The LFS objects of new files can be read in the fork, after a fast-forward and after a merge."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    create_file(ada, "ada/ship", ".gitattributes", "*.bin filter=lfs\n")
+    bob.post("/repos/ada/ship/forks", json={})
+    create_file(ada, "ada/ship", "hull.bin", "oak")
+    assert bob.post(UPSTREAM, json={"branch": "main"}).json() == {"merge_type": "fast-forward"}
+    assert bob.get("/repos/bob/ship/media/hull.bin").text == "oak"
+    create_file(ada, "ada/ship", "mast.bin", "pine")
+    create_file(bob, "bob/ship", "sail.txt", "cloth\n")
+    assert bob.post(UPSTREAM, json={"branch": "main"}).json() == {"merge_type": "merge"}
+    assert bob.get("/repos/bob/ship/media/mast.bin").text == "pine"
+
+
 def test_conflicting_changes_are_not_merged(clients: ServiceClients) -> None:
     """An update with conflicts gives 409, and the fork stays unchanged."""
     ada, bob = clients.user("ada"), clients.user("bob")

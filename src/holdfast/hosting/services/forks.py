@@ -22,13 +22,14 @@ from holdfast.hosting.git.merges import add_merge_commit
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.tree_writer import Draft
-from holdfast.hosting.services import ref_updates, repositories, repository_search
+from holdfast.hosting.services import lfs_objects, ref_updates, repositories, repository_search
 from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.services.repository_search import RepositoryPage
 from holdfast.hosting.storage.pack_files import pack_draft
 from holdfast.hosting.store import forks as store
-from holdfast.hosting.store import hooks, subscriptions
+from holdfast.hosting.store import hooks, lfs, subscriptions
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, add_repository, repository_by_id
 from holdfast.hosting.store.repository_events import record_created
@@ -106,7 +107,8 @@ def merge_upstream(
     """Update a branch of a fork from its parent, by fast-forward or a merge commit.
 
     The parent's branch of the same name is merged; if it does not exist, the default branch of the fork is updated
-    from the parent's default branch. Raises `NotAFork`, `MergeRefused`, and `NotFastForward` with `ff_only`.
+    from the parent's default branch. The LFS objects of the new files are linked to the fork. Raises `NotAFork`,
+    `MergeRefused`, and `NotFastForward` with `ff_only`.
     """
     user = access.require_login(actor)
     access.require_editable(target)
@@ -143,7 +145,14 @@ def merge_upstream(
             # The rules of the branch and the payload of the push are read from the copy.
             packs = pack_draft(app.store, draft, to_copy=True)
         update = RefUpdate(f"refs/heads/{branch}", current.id, new)
-        ref_updates.update_refs(app, repository, user, [update], packs=packs, parents=[ref.id])
+        sizes = lfs_objects.new_objects(app, repo, upstream.repository, ref.id, current.id)
+
+        def link_objects(link: Link) -> None:
+            lfs.add_links(link, repository, sizes)
+
+        ref_updates.update_refs(
+            app, repository, user, [update], packs=packs, parents=[ref.id], within=link_objects
+        )
     app.pushed.add(repository.id)
     return "merge" if is_merge else "fast-forward"
 
