@@ -11,7 +11,8 @@ from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.settings import Settings
 from tests.hosting.api.conftest import ada as ada_with_a_ship
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.webhooks.event_helpers import recorded
+from tests.hosting.repository_helpers import make_organization
+from tests.hosting.webhooks.event_helpers import payload, recorded
 
 __all__ = ["ada_with_a_ship"]
 SHIP = "/repos/ada/ship"
@@ -104,3 +105,24 @@ def test_a_renamed_default_branch_has_a_payload(
     (event,) = payloads(clients, settings)
     assert event["changes"] == {"default_branch": {"from": "main"}}
     assert event["repository"]["default_branch"] == "trunk"
+
+
+def test_a_fork_the_owner_may_not_see_is_not_in_payloads(
+    clients: ServiceClients, ada: httpx.Client, app: App
+) -> None:
+    """The fork of a private organization is left out of its event and of pull requests; a public one is shown."""
+    bob = clients.account("bob")
+    make_organization(clients.database, "smugglers", bob, visibility="private")
+    make_organization(clients.database, "guild", bob)
+    client = clients.with_token(bob)
+    for name, shown in (("smugglers", None), ("guild", "guild/ship")):
+        assert client.post(f"{SHIP}/forks", json={"organization": name}).status_code == 202
+        repository = payload(app, "fork")["repository"]
+        assert (repository and repository["full_name"]) == shown
+        pull = {"title": "Plug", "head": f"{name}:fix", "base": "main"}
+        created = client.post(f"{SHIP}/pulls", json=pull)
+        assert created.status_code == 201, created.text
+        head = payload(app, "pull_request")["pull_request"]["head"]
+        assert (head["repo"] and head["repo"]["full_name"]) == shown
+        assert head["sha"] == created.json()["head"]["sha"]
+        assert client.patch(f"{SHIP}/pulls/{created.json()['number']}", json={"state": "closed"}).is_success

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import field
 
 from holdfast.hosting import access
-from holdfast.hosting.access import ANONYMOUS, Actor, Permissions
+from holdfast.hosting.access import ANONYMOUS, Actor, Mode, Permissions
 from holdfast.hosting.app import App
 from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.repositories import repository as repository_schema_of
@@ -18,7 +18,7 @@ from holdfast.hosting.store.commit_statuses import CommitStatus
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.labels import Label
 from holdfast.hosting.store.releases import ReleaseSnapshot
-from holdfast.hosting.store.repositories import Repository, find_by_id
+from holdfast.hosting.store.repositories import Repository, find_by_id, grants_of
 
 __all__ = [
     "ChangesFromPayload",
@@ -125,6 +125,14 @@ class EventContext:
     def schema_of(self, repository: Repository) -> RepositorySchema:
         """Return the schema of a repository."""
         return repository_schema_of(self.viewer, repository, self.viewer.access_to(repository))
+
+    def is_shown(self, fork: Repository) -> bool:
+        """Return whether the owner of the event's repository may see a fork of it."""
+        if self.repository is None:
+            return False
+        owner = self.repository.owner
+        grants = grants_of(self.viewer.app.database, owner, fork)
+        return access.repository_access(Actor(owner), fork, grants).mode > Mode.NONE
 
 
 def decode_details(event: Event) -> EventDetails:

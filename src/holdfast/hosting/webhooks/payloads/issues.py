@@ -150,12 +150,12 @@ def load_issue(context: EventContext) -> tuple[issue_transactions.Issue | None, 
 def pull_request_schema(
     context: EventContext, row: issue_transactions.Issue | None, schema: IssueSchema | None
 ) -> PullRequest | None:
-    """Return the schema of a pull request from that of its issue."""
+    """Return the schema of a pull request from that of its issue; a fork the owner may not see is left out."""
     home = context.repository_schema
     if home is None or row is None or schema is None:
         return None
     parts = pull_parts(context.viewer.app.database, [row])
-    heads = {number: context.schema_of(repository) for number, repository in parts.heads.items()}
+    heads = {number: context.schema_of(fork) for number, fork in parts.heads.items() if context.is_shown(fork)}
     return pull_request(context.viewer, home, row, schema, parts=parts, heads=heads)
 
 

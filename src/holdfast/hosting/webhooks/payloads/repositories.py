@@ -22,7 +22,10 @@ class RepositoryPayload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ForkPayload(msgspec.Struct, frozen=True, kw_only=True):
-    """The payload of a fork: `repository` is the new fork, and `forkee` the repository that was forked."""
+    """The payload of a fork: `repository` is the new fork, and `forkee` the repository that was forked.
+
+    A fork that the owner of the forked repository may not see is null.
+    """
 
     forkee: RepositorySchema | None
     repository: RepositorySchema | None
@@ -34,7 +37,7 @@ def fork_event(context: EventContext) -> ForkPayload:
     fork = find_by_id(context.viewer.app.database, context.details.fork_id)
     return ForkPayload(
         forkee=context.repository_schema,
-        repository=None if fork is None else context.schema_of(fork),
+        repository=context.schema_of(fork) if fork is not None and context.is_shown(fork) else None,
         sender=context.sender,
     )
 
