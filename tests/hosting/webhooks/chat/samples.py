@@ -59,6 +59,8 @@ def sample(kind: str, action: str, text: str = "It leaks") -> str:
         payload |= {"ref": text, "ref_type": "branch"}
     elif kind == "repository":
         payload["changes"] = {"name": {"from": text}, "description": {"from": True}, "topics": {"from": ["a"]}}
+    elif kind == "fork":
+        payload |= {"forkee": PLACE, "repository": {"full_name": "bob/ship", "html_url": f"{ROOT}/bob/ship"}}
     elif kind.endswith("_comment"):
         page = f"{ROOT}/ada/ship/issues/1#issuecomment-2"
         payload |= {"issue": item(text), "comment": {"body": text, "html_url": page}, "is_pull": "pull" in kind}

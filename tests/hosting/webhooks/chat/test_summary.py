@@ -15,6 +15,7 @@ SAID = {
     ("repository", "created"): "[ada/ship] repository created from It leaks by ada",
     ("repository", "edited"): "[ada/ship] repository settings changed from It leaks by ada",
     ("repository", "privatized"): "[ada/ship] repository made private from It leaks by ada",
+    ("fork", ""): "[ada/ship] repository forked to bob/ship by ada",
     ("issues", "opened"): "[ada/ship] issue opened: #1 It leaks by ada",
     ("issues", "edited"): "[ada/ship] issue edited: #1 It leaks (was: It leaks) by ada",
     ("issues", "deleted"): "[ada/ship] issue deleted: #1 It leaks by ada",
@@ -53,6 +54,14 @@ def test_every_event_has_a_summary() -> None:
         if action == "deleted" and kind in {"issues", "pull_request", "repository"}:
             assert summary.url == f"{ROOT}/ada/ship"
             assert not any("/issues/" in piece.url for piece in summary.headline)
+
+
+def test_a_fork_that_is_left_out_is_not_named() -> None:
+    """The summary of such a fork leads to the forked repository."""
+    payload = json.loads(sample("fork", "")) | {"repository": None}
+    summary = summarize("fork", read(json.dumps(payload)))
+    assert summary is not None
+    assert (plain(summary.headline), summary.url) == ("[ada/ship] repository forked by ada", f"{ROOT}/ada/ship")
 
 
 def test_a_push_lists_its_commits() -> None:

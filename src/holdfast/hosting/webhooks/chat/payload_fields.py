@@ -106,6 +106,7 @@ class PayloadFields(msgspec.Struct, frozen=True):
     total_commits: int = 0
     commits: list[CommitFields] = field(default_factory=list)
     repository: RepositoryFields | None = None
+    forkee: RepositoryFields | None = None
     sender: UserFields | None = None
     issue: IssueFields | None = None
     pull_request: IssueFields | None = None

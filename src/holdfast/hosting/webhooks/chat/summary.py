@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
+import msgspec
+
 from holdfast.hosting.webhooks.chat.payload_fields import CommitFields, IssueFields, PayloadFields
 from holdfast.hosting.webhooks.chat.plain_text import line, passage
 
@@ -106,6 +108,8 @@ def summarize(kind: str, payload: PayloadFields) -> EventSummary | None:
         return status_event(payload)
     if kind == "repository":
         return repository_event(payload)
+    if kind == "fork":
+        return fork_event(payload)
     if kind in {"issue_dependency", "issue_unblocked"}:
         return dependency_event(payload)
     if kind in {"issue_comment", "pull_request_comment"}:
@@ -241,6 +245,16 @@ def repository_event(payload: PayloadFields) -> EventSummary:
         url="" if is_deleted or repository is None else repository.html_url,
         color=COLORS.get(payload.action, BLUE),
     )
+
+
+def fork_event(payload: PayloadFields) -> EventSummary:
+    """Summarize a fork, which is not named if the payload leaves it out."""
+    fork = payload.repository
+    spans = [TextSpan("repository forked")]
+    if fork is not None:
+        spans += [TextSpan(" to "), user_text(fork.full_name, fork.html_url)]
+    forked = msgspec.structs.replace(payload, repository=payload.forkee)
+    return with_context(forked, *spans, url="" if fork is None else fork.html_url)
 
 
 def issue_spans(item: IssueFields | None, number: int = 0, *, elsewhere: str = "") -> tuple[TextSpan, ...]:
