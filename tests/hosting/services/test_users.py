@@ -153,6 +153,8 @@ def test_an_account_is_visible_as_its_owner_says(app: App, admin: Actor) -> None
         users.find_visible(app, Actor(stranger), "private")
     assert found_by(ANONYMOUS) == found_by(Actor(made["private"], token)) == {"public"}
     assert found_by(Actor(friend)) == {"public", "limited"}
+    (guest,) = make_people(app.database, "guest", is_restricted=True)
+    assert (seen_by(Actor(guest)), found_by(Actor(guest))) == (["public"], {"public"})
     assert found_by(admin) == set(made)
     assert users.list_users(app, admin, "priv", skip=0, limit=5) == ([made["private"]], 1)
 

@@ -127,9 +127,11 @@ def list_users(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> t
 
 def search(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> tuple[list[Account], int]:
     """Return one page of the users whose name contains a text and whom the actor may see, and the total."""
-    visibilities = VISIBILITIES if actor.is_admin else ("public", "limited") if actor.user else ("public",)
-    if actor.public_only:
-        visibilities = ("public",)
+    visibilities: tuple[str, ...] = ("public",)
+    if actor.user is not None and not actor.public_only and not actor.user.is_restricted:
+        visibilities = ("public", "limited")
+    if actor.is_admin and not actor.public_only:
+        visibilities = VISIBILITIES
     return accounts.search_accounts(
         app.database, text, organizations=False, visibilities=visibilities, skip=skip, limit=limit
     )
