@@ -74,6 +74,27 @@ def test_a_repository_that_became_private_is_not_listed_to_others(
     assert listed_names(bob.get("/user/starred"), "full_name") == ["ada/ship"]
 
 
+LISTS = ("/user/starred", "/user/subscriptions", "/users/bob/starred", "/users/bob/subscriptions")
+
+
+def test_a_token_for_profiles_lists_no_repositories(clients: ServiceClients) -> None:
+    """Stars and watches also name private repositories, which takes the scope of repositories."""
+    bob = clients.account("bob")
+    make_repository(clients.database, bob, "hush", is_private=True)
+    everything = clients.with_token(bob)
+    everything.put("/repos/bob/hush/subscription")
+    everything.put("/user/starred/bob/hush")
+    profiles = clients.with_token(bob, "write:user")
+    both = clients.with_token(bob, "read:user", "read:repository")
+    for path in LISTS:
+        refused = profiles.get(path)
+        assert (refused.status_code, "read:user read:repository" in refused.text) == (403, True)
+        assert listed_names(both.get(path), "name") == ["hush"]
+    for method in ("GET", "PUT", "DELETE"):
+        assert profiles.request(method, "/user/starred/bob/hush").status_code == 403
+    assert both.get("/user/starred/bob/hush").status_code == 204
+
+
 @pytest.mark.parametrize(("visibility", "anonymous", "known"), [("limited", [], ["eve"]), ("private", [], [])])
 def test_hidden_users_are_not_listed(
     clients: ServiceClients, ada: httpx.Client, visibility: str, anonymous: list[str], known: list[str]

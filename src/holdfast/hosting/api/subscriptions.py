@@ -35,6 +35,8 @@ __all__ = [
 ]
 
 MINE: Final = (in_repository, signed_in)
+# The lists of a user have repositories, also private ones.
+OF_USER: Final = ("user", "repository")
 
 
 class WatchInfo(msgspec.Struct, frozen=True):
@@ -81,32 +83,32 @@ def users_of(
     return PagedList([user(request, account) for account in accounts], total)
 
 
-@endpoint("GET /user/starred", scope="user", guards=(signed_in,), refuses=(401, 403))
+@endpoint("GET /user/starred", scope=OF_USER, guards=(signed_in,), refuses=(401, 403))
 def list_own_stars(request: RequestContext, page: PageParams) -> PagedList[RepositorySchema]:
     """List the repositories that the authenticated user has starred."""
     return repositories_of(request, request.user, "star", page)
 
 
-@endpoint("GET /users/{username}/starred", scope="user", guards=(of_user, person), refuses=(403, 404))
+@endpoint("GET /users/{username}/starred", scope=OF_USER, guards=(of_user, person), refuses=(403, 404))
 def list_stars(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[RepositorySchema]:
     """List the repositories that a user has starred and the caller may see."""
     return repositories_of(request, subject.account, "star", page)
 
 
-@endpoint("GET /user/starred/{owner}/{repo}", scope="user", guards=MINE, refuses=(401, 403, 404))
+@endpoint("GET /user/starred/{owner}/{repo}", scope=OF_USER, guards=MINE, refuses=(401, 403, 404))
 def check_star(request: RequestContext, target: RepositoryAccess) -> None:
     """Respond with 204 if the authenticated user has starred a repository, else 404."""
     if subscriptions.since(request.app, request.actor, target, "star") is None:
         raise ApiError(404)
 
 
-@endpoint("PUT /user/starred/{owner}/{repo}", scope="user", guards=MINE, refuses=(401, 403, 404))
+@endpoint("PUT /user/starred/{owner}/{repo}", scope=OF_USER, guards=MINE, refuses=(401, 403, 404))
 def star(request: RequestContext, target: RepositoryAccess) -> None:
     """Star a repository."""
     subscriptions.add(request.app, request.actor, target, "star")
 
 
-@endpoint("DELETE /user/starred/{owner}/{repo}", scope="user", guards=MINE, refuses=(401, 403, 404))
+@endpoint("DELETE /user/starred/{owner}/{repo}", scope=OF_USER, guards=MINE, refuses=(401, 403, 404))
 def unstar(request: RequestContext, target: RepositoryAccess) -> None:
     """Unstar a repository."""
     subscriptions.remove(request.app, request.actor, target, "star")
@@ -118,13 +120,13 @@ def list_stargazers(request: RequestContext, target: RepositoryAccess, page: Pag
     return users_of(request, target, "star", page)
 
 
-@endpoint("GET /user/subscriptions", scope="user", guards=(signed_in,), refuses=(401, 403))
+@endpoint("GET /user/subscriptions", scope=OF_USER, guards=(signed_in,), refuses=(401, 403))
 def list_own_watches(request: RequestContext, page: PageParams) -> PagedList[RepositorySchema]:
     """List the repositories that the authenticated user watches."""
     return repositories_of(request, request.user, "watch", page)
 
 
-@endpoint("GET /users/{username}/subscriptions", scope="user", guards=(of_user, person), refuses=(403, 404))
+@endpoint("GET /users/{username}/subscriptions", scope=OF_USER, guards=(of_user, person), refuses=(403, 404))
 def list_watches(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[RepositorySchema]:
     """List the repositories that a user watches and the caller may see."""
     return repositories_of(request, subject.account, "watch", page)
