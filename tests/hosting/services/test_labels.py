@@ -86,16 +86,21 @@ def test_only_owners_change_the_labels_of_an_organization(scenario: Scenario) ->
     assert labels_of(scenario.app.database, account, skip=0, limit=9) == ([label], 1)
 
 
-def test_a_name_and_a_color_are_validated(scenario: Scenario) -> None:
-    """The error for an invalid name or colour names the field."""
+def test_texts_and_colors_are_validated(scenario: Scenario) -> None:
+    """The error for an invalid name, colour or description names the field, and the longest are accepted."""
     writer = scenario.caller(scenario.writer)
     for new, violation in (
         (NewLabel(name=" ", color="f00"), ("Name", Violation.REQUIRED)),
         (NewLabel(name="x" * 256, color="f00"), ("Name", Violation.TOO_LONG)),
         (NewLabel(name="bug", color=""), ("Color", Violation.REQUIRED)),
+        (NewLabel(name="bug", color="f00", description="x" * 2049), ("Description", Violation.TOO_LONG)),
     ):
         with pytest.raises(InvalidField) as excinfo:
             labels.create(*writer, new)
         assert (excinfo.value.field, excinfo.value.violation) == violation
     with pytest.raises(ColorRefused):
         labels.create(*writer, NewLabel(name="bug", color="red"))
+    label = labels.create(*writer, NewLabel(name="x" * 255, color="f00", description="x" * 2048))
+    with pytest.raises(InvalidField) as excinfo:
+        labels.edit(*writer, label.id, LabelEdit(description="x" * 2049))
+    assert excinfo.value.field == "Description"

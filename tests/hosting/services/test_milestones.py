@@ -52,12 +52,13 @@ def test_only_those_who_may_write_issues_change_milestones(scenario: Scenario) -
     assert found == ([milestone], 1)
 
 
-def test_a_title_and_a_due_date_are_validated(scenario: Scenario) -> None:
-    """The error for an invalid title or due date names the field."""
+def test_texts_and_a_due_date_are_validated(scenario: Scenario) -> None:
+    """The error for an invalid title, description or due date names the field, and the longest are accepted."""
     writer = scenario.caller(scenario.writer)
     for new, violation in (
         (NewMilestone(title=" "), ("Title", Violation.REQUIRED)),
         (NewMilestone(title="x" * 256), ("Title", Violation.TOO_LONG)),
+        (NewMilestone(title="x", description="x" * 65_537), ("Description", Violation.TOO_LONG)),
         (
             NewMilestone(title="x", due_on=datetime(1900, 1, 1, tzinfo=UTC)),
             ("DueOn", Violation.DATE_OUT_OF_RANGE),
@@ -66,3 +67,7 @@ def test_a_title_and_a_due_date_are_validated(scenario: Scenario) -> None:
         with pytest.raises(InvalidField) as excinfo:
             milestones.create(*writer, new)
         assert (excinfo.value.field, excinfo.value.violation) == violation
+    milestone = milestones.create(*writer, NewMilestone(title="x", description="x" * 65_536))
+    with pytest.raises(InvalidField) as excinfo:
+        milestones.edit(*writer, milestone, MilestoneEdit(description="x" * 65_537))
+    assert excinfo.value.field == "Description"

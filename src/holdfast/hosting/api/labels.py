@@ -14,7 +14,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import issues as schemas
 from holdfast.hosting.schemas.issues import LabelSchema
 from holdfast.hosting.services import labels as service
-from holdfast.hosting.services.labels import LabelEdit, LabelOwner, NewLabel
+from holdfast.hosting.services.labels import DESCRIPTION_LENGTH, LabelEdit, LabelOwner, NewLabel
 from holdfast.hosting.store import labels
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
 
 OWNING = (in_organization, owns_organization)
 Name = Annotated[str, Meta(max_length=255)]
+Description = Annotated[str, Meta(max_length=DESCRIPTION_LENGTH)]
 
 
 class CreateLabelOption(msgspec.Struct, frozen=True):
@@ -39,7 +40,7 @@ class CreateLabelOption(msgspec.Struct, frozen=True):
 
     name: Annotated[str, Meta(max_length=255), Required] = ""
     color: Annotated[str, Required] = ""
-    description: str = ""
+    description: Description = ""
     exclusive: bool = False
     is_archived: bool = False
 
@@ -60,7 +61,7 @@ class EditLabelOption(msgspec.Struct, frozen=True):
 
     name: Name | UnsetType = UNSET
     color: str | UnsetType = UNSET
-    description: str | UnsetType = UNSET
+    description: Description | UnsetType = UNSET
     exclusive: bool | UnsetType = UNSET
     is_archived: bool | UnsetType = UNSET
 

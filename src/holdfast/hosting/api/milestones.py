@@ -15,12 +15,13 @@ from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.issues import MilestoneSchema, milestone
 from holdfast.hosting.services import milestones as service
-from holdfast.hosting.services.milestones import MilestoneEdit, NewMilestone
+from holdfast.hosting.services.milestones import DESCRIPTION_LENGTH, MilestoneEdit, NewMilestone
 from holdfast.hosting.store import milestones
 
 __all__ = ["create_milestone", "delete_milestone", "edit_milestone", "list_milestones", "show_milestone"]
 
 Title = Annotated[str, Meta(max_length=255)]
+Description = Annotated[str, Meta(max_length=DESCRIPTION_LENGTH)]
 
 
 class MilestonesQuery(msgspec.Struct, frozen=True):
@@ -34,7 +35,7 @@ class CreateMilestoneOption(msgspec.Struct, frozen=True):
     """A new milestone."""
 
     title: Annotated[str, Meta(max_length=255), Required] = ""
-    description: str = ""
+    description: Description = ""
     due_on: datetime | None = None
     state: Literal["open", "closed", ""] = "open"
 
@@ -53,7 +54,7 @@ class EditMilestoneOption(msgspec.Struct, frozen=True):
     """Changes; an absent key and an empty title or state keep the value."""
 
     title: Title = ""
-    description: str | UnsetType = UNSET
+    description: Description | UnsetType = UNSET
     state: Literal["open", "closed", ""] = ""
     due_on: datetime | None = None
 

@@ -8,17 +8,19 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, OrganizationAccess, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.services.fields import required_text
+from holdfast.hosting.services.fields import check_length, required_text
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.labels import Label
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["LabelEdit", "LabelOwner", "NewLabel", "create", "delete", "edit"]
+__all__ = ["DESCRIPTION_LENGTH", "LabelEdit", "LabelOwner", "NewLabel", "create", "delete", "edit"]
 
 LabelOwner = RepositoryAccess | OrganizationAccess
 """The owner of labels: a repository, or an organization whose repositories share them."""
 NAME_LENGTH: Final = 255
+DESCRIPTION_LENGTH: Final = 2048
+"""Maximum length of a description, which every issue of a list with the label repeats."""
 
 
 class NewLabel(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +46,7 @@ class LabelEdit(msgspec.Struct, frozen=True, kw_only=True):
 def create(app: App, actor: Actor, owner: LabelOwner, new: NewLabel) -> Label:
     """Create a label."""
     keeper = require_management(actor, owner)
+    check_length(new.description, "Description", DESCRIPTION_LENGTH)
     return labels.add_label(
         app.database,
         keeper,
@@ -64,6 +67,7 @@ def edit(app: App, actor: Actor, owner: LabelOwner, label_id: int, changes: Labe
     if changes.color is not None:
         columns["color"] = changes.color
     if changes.description is not None:
+        check_length(changes.description, "Description", DESCRIPTION_LENGTH)
         columns["description"] = changes.description
     if changes.is_exclusive is not None:
         columns["is_exclusive"] = changes.is_exclusive

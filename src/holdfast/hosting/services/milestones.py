@@ -8,13 +8,15 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.services.fields import due, required_text
+from holdfast.hosting.services.fields import check_length, due, required_text
 from holdfast.hosting.store import milestones
 from holdfast.hosting.store.milestones import Milestone
 
-__all__ = ["NO_DUE_DATE", "MilestoneEdit", "NewMilestone", "create", "delete", "edit"]
+__all__ = ["DESCRIPTION_LENGTH", "NO_DUE_DATE", "MilestoneEdit", "NewMilestone", "create", "delete", "edit"]
 
 TITLE_LENGTH: Final = 255
+DESCRIPTION_LENGTH: Final = 65_536
+"""Maximum length of a description, which every issue of a list in the milestone repeats."""
 NO_DUE_DATE: Final = datetime(1, 1, 1, tzinfo=UTC)
 """The value that removes a due date, also in API requests."""
 
@@ -40,6 +42,7 @@ class MilestoneEdit(msgspec.Struct, frozen=True, kw_only=True):
 def create(app: App, actor: Actor, target: RepositoryAccess, new: NewMilestone) -> Milestone:
     """Create a milestone."""
     user = access.require_issue_management(actor, target)
+    check_length(new.description, "Description", DESCRIPTION_LENGTH)
     return milestones.add_milestone(
         app.database,
         target.repository,
@@ -60,6 +63,7 @@ def edit(
     if changes.title is not None:
         columns["title"] = required_text(changes.title, "Title", TITLE_LENGTH)
     if changes.description is not None:
+        check_length(changes.description, "Description", DESCRIPTION_LENGTH)
         columns["description"] = changes.description
     if changes.is_closed is not None:
         columns["is_closed"] = changes.is_closed
