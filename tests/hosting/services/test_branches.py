@@ -42,6 +42,7 @@ from holdfast.hosting.store.branch_renames import FormerBranches
 from holdfast.hosting.store.issues import find_issue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
+from tests.hosting.repository_helpers import WRITE, let_in
 
 ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
 
@@ -132,6 +133,38 @@ def test_a_rename_is_remembered_and_that_of_the_default_branch_recorded(
         statement = f"SELECT details FROM events WHERE kind = 'repository' AND id > {before}"
         (details,) = connection.exec_driver_sql(statement).scalars()
     assert '"default_branch"' in details
+
+
+def test_a_branch_that_became_the_default_meanwhile_is_renamed_as_such(
+    app: App, owner: Actor, notes: Repository
+) -> None:
+    """A rename decides by the default branch of its transaction, so that it always exists, and needs an admin."""
+    before = target_of(app, owner, notes)
+    branches.create(app, owner, before, "x")
+    repositories.edit(app, owner, target_of(app, owner, notes), RepositoryEdit(default_branch="x"))
+    writer = accounts.create_user(app.database, "wri", Secret("a long password"))
+    let_in(app.database, notes, writer, WRITE)
+    permissions = repositories.permissions_in(app, Actor(writer), before.repository)
+    with pytest.raises(DefaultBranchRefused):
+        branches.rename(app, Actor(writer), RepositoryAccess(before.repository, permissions), "x", "y")
+    assert [ref.name for ref in ref_lists.list_branches(app, notes, limit=9)[0]] == ["main", "x"]
+    branches.rename(app, owner, before, "x", "y")
+    assert store.repository_by_id(app.database, notes.id).default_branch == "y"
+
+
+def test_a_rename_that_fails_changes_nothing(
+    app: App, owner: Actor, notes: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The refs, the default branch and the former name are updated in one transaction."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise RefMoved("interrupted")
+
+    monkeypatch.setattr(branches, "add_branch_rename", fail)
+    with pytest.raises(RefMoved):
+        branches.rename(app, owner, target_of(app, owner, notes), "main", "trunk")
+    assert [ref.name for ref in ref_lists.list_branches(app, notes, limit=9)[0]] == ["main"]
+    assert refs.head(open_latest(app, target_of(app, owner, notes))) == "main"
 
 
 def test_a_renamed_branch_takes_its_pull_request_along(app: App, owner: Actor, notes: Repository) -> None:

@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from sqlalchemy import Connection
+
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess, Unit
 from holdfast.hosting.app import App
@@ -36,7 +38,6 @@ from holdfast.hosting.storage.pack_files import new_pack
 from holdfast.hosting.store import pulls, releases, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.branch_renames import add_branch_rename
-from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repository_events import record_changed
 from holdfast.hosting.store.repository_log import NewPack
@@ -118,23 +119,23 @@ def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str)
     ref = find(repo, target, old)
     if refs.branch(repo, new) is not None:
         raise RenameRefused
-    is_default = old == repository.default_branch
-    if is_default and not target.permissions.is_admin:
-        raise DefaultBranchRefused("only an administrator of the repository may rename its default branch")
     none = ref_updates.zero_id(repository)
     updates = [RefUpdate(f"refs/heads/{new}", none, ref.id), RefUpdate(f"refs/heads/{old}", ref.id, none)]
 
-    def retarget(link: Link) -> None:
-        pulls.retarget(link, repository.id, old, new)
-
-    # In the same transaction: a pull request whose branch was deleted would be closed.
-    ref_updates.update_refs(app, repository, user, updates, within=retarget)
-    with app.database.write() as connection:
+    def move_names(connection: Connection) -> None:
+        """Update what names the branch, in the same transaction: no request must find one that is gone."""
+        current = repositories.repositories_by_id(connection, [repository.id])[repository.id]
+        pulls.retarget(connection, repository.id, old, new)
         add_branch_rename(connection, repository, old, new)
-        if is_default:
-            columns = {"default_branch": new}
-            repositories.change_repository(connection, repository, **columns)
-            record_changed(connection, repository, user, columns)
+        if current.default_branch != old:
+            return
+        if not target.permissions.is_admin:
+            raise DefaultBranchRefused("only an administrator of the repository may rename its default branch")
+        columns = {"default_branch": new}
+        repositories.change_repository(connection, current, **columns)
+        record_changed(connection, current, user, columns)
+
+    ref_updates.update_refs(app, repository, user, updates, locked=move_names)
 
 
 def update(

@@ -437,7 +437,7 @@ def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
         actor_updates = ActorUpdates(user.id, [*updates, *removed], commits)
         packs = pack_draft(app.store, draft, to_copy=commits is None or is_shown(app, repository, actor_updates))
         ref_updates.record(
-            app, repository, [actor_updates], packs, merging=close, mentioned=mentioned, own_number=issue.number
+            app, repository, [actor_updates], packs, locked=close, mentioned=mentioned, own_number=issue.number
         )
     except StillBlocked:
         raise OpenBlockers(visible_blockers(app, attempt.actor, repository, issue)) from None

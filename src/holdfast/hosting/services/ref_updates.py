@@ -165,11 +165,12 @@ def update_refs(
     packs: Sequence[NewPack] = (),
     parents: Sequence[str] = (),
     within: Callable[[Link], None] | None = None,
+    locked: Callable[[Connection], None] | None = None,
 ) -> None:
     """Update refs to objects that are in the repository or in `packs`, all of them or none.
 
-    `parents` are the objects of the repository that objects in `packs` refer to. `within` runs in the same
-    transaction. Raises `RefMoved` when the compare-and-set of one of the refs fails.
+    `parents` are the objects of the repository that objects in `packs` refer to. `within` and `locked` run in the
+    same transaction, as in `record`. Raises `RefMoved` when the compare-and-set of one of the refs fails.
     """
     with app.copies.writing(repository.id) as repo:
         rejected = check_rules(
@@ -186,7 +187,7 @@ def update_refs(
         check_names(app, repository, updates)
         targets = parents if packs else [update.new for update in updates if not update.deletes]
         packs = [*packs, *pack_targets(app, repository, repo, targets)]
-        record(app, repository, [ActorUpdates(actor.id, updates)], packs, within=within)
+        record(app, repository, [ActorUpdates(actor.id, updates)], packs, within=within, locked=locked)
         # The caller reads the ref from the copy for its response.
         app.copies.update(repository.id)
 
@@ -233,7 +234,7 @@ def record(
     atomic: bool = True,
     durable: bool = True,
     within: Callable[[Link], None] | None = None,
-    merging: Callable[[Connection], None] | None = None,
+    locked: Callable[[Connection], None] | None = None,
     mentioned: Sequence[CommitReference] = (),
     own_number: int = 0,
 ) -> list[RefUpdate]:
@@ -241,7 +242,7 @@ def record(
 
     With `atomic`, the default, one rejected update raises `RefMoved` and nothing is committed. Without `durable`
     the commit does not wait for the disk (fsync). The caller holds the lock of the local copy. `within` and
-    `merging` run in the same transaction, `merging` with the dependency graph and the repository locked.
+    `locked` run in the same transaction, `locked` with the dependency graph and the repository locked.
     `mentioned` are issue references besides those of the commits; `own_number` is the pull request that a merge
     commit itself names.
     """
@@ -293,25 +294,25 @@ def record(
 
     is_plain = not (references or ranges or mentioned) and default_branch == repository.default_branch
     # The payload of a pull request needs queries that are not prepared statements.
-    if not is_plain or merging is not None:
+    if not is_plain or locked is not None:
         with app.database.write() as connection:
-            if merging is not None:
+            if locked is not None:
                 lock_graph(connection)
                 lock_repository_rows(connection, {repository.id})
             named = [*(reference for _, reference in references), *mentioned]
-            locked = (
+            places = (
                 commit_references.lock_repositories(app.database, connection, repository, named) if named else {}
             )
             if default_branch != repository.default_branch:
                 repositories.change_repository(connection, repository, default_branch=default_branch)
             write(connection)
-            if merging is not None:
-                merging(connection)
+            if locked is not None:
+                locked(connection)
             lost = set(rejected)
             landed = [*(reference for update, reference in references if update not in lost), *mentioned]
             if landed:
                 newest = commit_references.newest(landed)
-                commit_references.apply(app.database, connection, repository, locked, newest)
+                commit_references.apply(app.database, connection, repository, places, newest)
     else:
         with app.database.quick_write(durable=durable) as link:
             write(link)

@@ -101,8 +101,9 @@ def test_a_renamed_default_branch_has_a_payload(
     clients: ServiceClients, ada: httpx.Client, settings: Settings
 ) -> None:
     """A renamed default branch is a changed setting with the old name."""
-    assert ada.patch(f"{SHIP}/branches/main", json={"name": "trunk"}).is_success
-    (event,) = payloads(clients, settings)
+    assert ada.post("/user/repos", json={"name": "boat", "auto_init": True}).is_success
+    assert ada.patch("/repos/ada/boat/branches/main", json={"name": "trunk"}).is_success
+    _, event = payloads(clients, settings)
     assert event["changes"] == {"default_branch": {"from": "main"}}
     assert event["repository"]["default_branch"] == "trunk"
 
