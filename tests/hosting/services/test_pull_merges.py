@@ -452,15 +452,20 @@ def test_nothing_is_merged_in_an_archive(scenario: Scenario) -> None:
         pull_merges.cancel_scheduled(app, actor, target, issue)
 
 
-@pytest.fixture
-def scheduled(scenario: Scenario) -> Issue:
+def schedule(scenario: Scenario, **more: object) -> Issue:
     """Schedule the merge of a pull request as the writer, for when a status of its head succeeds."""
     rule = ProtectionRule(enable_status_check=True, status_check_contexts=("ci",))
     protections.create_protection(scenario.app.database, scenario.repository, "main", rule)
     commit(scenario, "fix", "f")
     issue = open_pull(scenario)
-    assert merge(scenario, issue, when_checks_succeed=True, title="later") is False
+    assert merge(scenario, issue, when_checks_succeed=True, **more) is False
     return issue
+
+
+@pytest.fixture
+def scheduled(scenario: Scenario) -> Issue:
+    """Schedule the merge of a pull request with a title."""
+    return schedule(scenario, title="later")
 
 
 def succeed(scenario: Scenario, issue: Issue) -> None:
@@ -497,6 +502,18 @@ def test_a_scheduled_merge_of_something_deleted_does_nothing(scenario: Scenario,
     assert pull_merges.merge_scheduled(app, number, dataclasses.replace(waiting, head_sha="1" * 40)) is False
     assert pull_merges.retry_scheduled(app) == 1
     assert pull_merges.is_merged(find_issue(app.database, scenario.repository, scheduled.number))
+
+
+@pytest.mark.parametrize(("wanted", "default"), [(True, False), (False, True), (None, True)])
+def test_a_scheduled_merge_deletes_the_head_branch_as_asked_or_by_default(
+    scenario: Scenario, *, wanted: bool | None, default: bool
+) -> None:
+    """It does what a merge at the time of the schedule would have done."""
+    scenario = edit(scenario, default_delete_branch_after_merge=default)
+    issue = schedule(scenario, delete_branch=wanted)
+    succeed(scenario, issue)
+    assert pull_merges.retry_scheduled(scenario.app) == 1
+    assert (tip(scenario, "fix") is None) == (default if wanted is None else wanted)
 
 
 @pytest.mark.parametrize("name", ["writer", "owner"])

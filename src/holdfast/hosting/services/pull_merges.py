@@ -224,7 +224,7 @@ def try_to_merge(
             raise Outdated(f"the head of the pull request is {issue.head_sha}, not {order.head_commit_id}")
         unmet = merge_requirements.unmet_requirements(app, target, user, issue, repo=repo, base=base, style=style)
         if unmet and order.when_checks_succeed and all(requirement.can_wait for requirement in unmet):
-            schedule(app, user, issue, style, order)
+            schedule(app, user, issue, style, order, deletes_branch=wants_deletion(repository, order))
             return False
         forced = order.force and merge_requirements.may_override(app, target, user, issue)
         refusing = tuple(requirement.message for requirement in unmet if not (forced and requirement.can_wait))
@@ -483,7 +483,9 @@ def visible_blockers(app: App, actor: Actor, repository: Repository, issue: Issu
     )
 
 
-def schedule(app: App, user: Account, issue: Issue, style: MergeStyle, order: MergeOrder) -> None:
+def schedule(
+    app: App, user: Account, issue: Issue, style: MergeStyle, order: MergeOrder, *, deletes_branch: bool
+) -> None:
     """Schedule the merge of a pull request for when its checks succeed."""
     new = ScheduledMerge(
         issue.id,
@@ -491,7 +493,7 @@ def schedule(app: App, user: Account, issue: Issue, style: MergeStyle, order: Me
         str(style),
         order.title,
         order.message,
-        bool(order.delete_branch),
+        deletes_branch,
         issue.head_sha,
         int(time.time()),
     )
@@ -558,7 +560,7 @@ def merge_scheduled(app: App, repository_id: int, scheduled: ScheduledMerge) -> 
         title=scheduled.title,
         message=scheduled.message,
         head_commit_id=scheduled.head_sha,
-        delete_branch=scheduled.delete_branch or None,
+        delete_branch=scheduled.delete_branch,
     )
     with app.database.read() as connection:
         row = connection.execute(select(issues_table.c.number).where(issues_table.c.id == scheduled.issue_id))
