@@ -307,6 +307,19 @@ def test_the_branch_of_a_fork_stays_for_a_user_who_may_not_write_there(
     assert tip(scenario, "fix", fork) == issue.head_sha
 
 
+def test_the_branch_of_a_fork_stays_while_another_pull_request_needs_it(
+    scenario: Scenario, fork: Repository
+) -> None:
+    """Its deletion would close the other pull request."""
+    commit(scenario, "release", "r")
+    issue = open_pull(scenario, "eve:fix", scenario.reader)
+    draft = IssueDraft(title="Too")
+    other = pulls.create(*scenario.caller(scenario.reader), draft, head="eve:fix", base="release")
+    assert merge(scenario, issue, user=scenario.owner, delete_branch=True)
+    assert tip(scenario, "fix", fork) == issue.head_sha
+    assert not find_issue(scenario.app.database, scenario.repository, other.number).is_closed
+
+
 def test_the_default_branch_of_a_fork_is_never_deleted(scenario: Scenario, fork: Repository) -> None:
     """A pull request from the default branch of a fork leaves it, also if its owner merges."""
     commit(scenario, "main", "g", repository=fork)

@@ -361,12 +361,18 @@ def deleted_branch(attempt: MergeAttempt) -> list[RefUpdate]:
 
 
 def delete_fork_branch(app: App, actor: Actor, issue: Issue) -> None:
-    """Delete the head branch in a fork, if the actor may; a failure does not affect the merge."""
+    """Delete the head branch in a fork, if the actor may and no other open pull request needs it.
+
+    A failure does not affect the merge.
+    """
     if issue.head_repository_id in {None, issue.repository_id}:
         return
     fork = repository_rows.find_by_id(app.database, issue.head_repository_id or 0)
     if fork is None or actor.user is None or issue.head_branch == fork.default_branch:
         return
+    with app.database.read() as connection:
+        if pulls.open_with_head(connection, fork.id, issue.head_branch):
+            return
     permissions = access.repository_access(actor, fork, repository_rows.grants_of(app.database, actor.user, fork))
     place = RepositoryAccess(fork, permissions)
     update = RefUpdate(BRANCHES + issue.head_branch, issue.head_sha, ref_updates.zero_id(fork))
