@@ -30,7 +30,13 @@ from holdfast.hosting.services.issues import IssueDraft, IssueEdit
 from holdfast.hosting.services.merge_requirements import MergeStyle
 from holdfast.hosting.services.pull_merges import MergeOrder
 from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
-from holdfast.hosting.store import comments, commit_statuses, protections, repository_log
+from holdfast.hosting.store import (
+    account_administration,
+    comments,
+    commit_statuses,
+    protections,
+    repository_log,
+)
 from holdfast.hosting.store import pulls as pull_store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Issue, find_issue
@@ -527,6 +533,19 @@ def test_a_scheduled_merge_deletes_the_head_branch_as_asked_or_by_default(
     succeed(scenario, issue)
     assert pull_merges.retry_scheduled(scenario.app) == 1
     assert (tip(scenario, "fix") is None) == (default if wanted is None else wanted)
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"may_not_log_in": True}])
+def test_a_scheduled_merge_waits_while_its_user_may_not_log_in(
+    scenario: Scenario, scheduled: Issue, change: dict[str, bool]
+) -> None:
+    """A deactivated user can neither merge nor have something merged; once activated they can."""
+    succeed(scenario, scheduled)
+    app = scenario.app
+    user = account_administration.change_user(app.database, scenario.writer, **change)
+    assert pull_merges.retry_scheduled(app) == 0
+    account_administration.change_user(app.database, user, is_active=True, may_not_log_in=False)
+    assert pull_merges.retry_scheduled(app) == 1
 
 
 @pytest.mark.parametrize("name", ["writer", "owner"])

@@ -555,7 +555,7 @@ def merge_scheduled(app: App, repository_id: int, scheduled: ScheduledMerge) -> 
     """Merge as the user who scheduled it, with their current permissions."""
     repository = repository_rows.find_by_id(app.database, repository_id)
     user = account_by_id(app.database, scheduled.user_id)
-    if repository is None or user is None:
+    if repository is None or user is None or user.may_not_log_in or not user.is_active:
         return False
     actor = Actor(user)
     permissions = access.repository_access(
