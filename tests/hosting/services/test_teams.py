@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from msgspec import UNSET
 
 from holdfast.hosting.access import ANONYMOUS, Actor, Mode, OrganizationAccess, TeamAccess, Unit
 from holdfast.hosting.app import App
@@ -11,6 +12,7 @@ from holdfast.hosting.errors import (
     Forbidden,
     InvalidField,
     InvalidValue,
+    LastOwner,
     LoginRequired,
     NameRefused,
     NoSuchRepository,
@@ -19,6 +21,7 @@ from holdfast.hosting.errors import (
     OwnersTeamRequired,
     Permission,
     TeamTaken,
+    Violation,
 )
 from holdfast.hosting.services import organizations, repositories, teams
 from holdfast.hosting.services.organizations import NewOrganization
@@ -121,6 +124,10 @@ def test_the_settings_of_a_team_are_checked(guild: Guild) -> None:
             teams.edit(app, guild.ada, crew, settings)
         with pytest.raises((error, InvalidField)):
             teams.create(app, guild.ada, crew.organization, settings)
+    for name in ("", UNSET):
+        with pytest.raises(InvalidField) as excinfo:
+            teams.create(app, guild.ada, crew.organization, TeamSettings(name=name))
+        assert (excinfo.value.field, excinfo.value.violation) == ("Name", Violation.REQUIRED)
     assert guild.crew(guild.ada) == crew
     ((owners, _), _) = teams.list_teams(app, guild.ada, guild.organization, skip=0, limit=9)
     with pytest.raises(OwnersStay):
@@ -143,6 +150,45 @@ def test_an_edit_changes_what_is_given(guild: Guild) -> None:
     teams.delete(app, guild.ada, guild.crew(guild.ada))
     assert guild.ben.user is not None
     assert not members.is_member(app.database, guild.account, guild.ben.user)
+
+
+def test_a_team_is_not_shown_to_members_of_other_teams(guild: Guild) -> None:
+    """Neither its members nor its repositories are, and nobody learns whether something is among them."""
+    app = guild.app
+    assert guild.ada.user is not None
+    repositories.create(app, guild.account, guild.ada.user, NewRepository(name="ship"))
+    ((owners, _), _) = teams.list_teams(app, guild.ben, guild.organization, skip=0, limit=9)
+    team = teams.find(app, guild.ben, owners.id)
+    ship, ada = teams.find_repository(app, guild.ben, team, "ship"), guild.ada.user
+    calls: tuple[Callable[[Actor], object], ...] = (
+        lambda actor: teams.is_member(app, actor, team, ada),
+        lambda actor: teams.has_repository(app, actor, team, ship),
+        lambda actor: teams.list_repositories(app, actor, team, skip=0, limit=9).total,
+    )
+    for call in calls:
+        with pytest.raises(Forbidden) as excinfo:
+            call(guild.ben)
+        assert excinfo.value.permission == Permission.TEAM_MEMBER
+        assert call(Actor(ada))
+
+
+def test_a_removed_member_leaves_the_organization_with_the_last_team(guild: Guild) -> None:
+    """A user who is in another team stays a member, and the last owner stays an owner."""
+    app, crew, user = guild.app, guild.crew(guild.ada), guild.ben.user
+    assert user is not None
+    assert guild.ada.user is not None
+    deck = teams.create(
+        app, guild.ada, guild.organization, TeamSettings(name="deck", units={Unit.CODE: Mode.READ})
+    )
+    teams.add_member(app, guild.ada, TeamAccess(deck, guild.organization), user)
+    teams.remove_member(app, guild.ada, crew, user)
+    assert not teams.is_member(app, guild.ada, crew, user)
+    assert members.is_member(app.database, guild.account, user)
+    teams.remove_member(app, guild.ada, TeamAccess(deck, guild.organization), user)
+    assert not members.is_member(app.database, guild.account, user)
+    ((owners, *_), _) = teams.list_teams(app, guild.ada, guild.organization, skip=0, limit=9)
+    with pytest.raises(LastOwner):
+        teams.remove_member(app, guild.ada, TeamAccess(owners, guild.organization), guild.ada.user)
 
 
 def test_owners_choose_the_repositories_of_a_team(guild: Guild) -> None:
