@@ -17,6 +17,7 @@ from holdfast.hosting.errors import (
     NoSuchRepository,
     NoSuchTopic,
     Permission,
+    RefRefused,
     Refused,
     RepositoryArchived,
     RepositoryTaken,
@@ -150,6 +151,11 @@ def test_fields_are_validated(app: App, admin: Account) -> None:
             "[DefaultBranch]: GitRefName",
         ),
         (
+            lambda: repositories.create_for(app, actor, admin, NewRepository(name="a", default_branch="HEAD")),
+            RefRefused,
+            "HEAD",
+        ),
+        (
             lambda: repositories.edit(app, actor, target, RepositoryEdit(website="x" * 1025)),
             InvalidField,
             "[Website]: MaxSize",
@@ -259,6 +265,8 @@ def test_the_default_branch_is_one_that_exists(app: App, admin: Account) -> None
     assert repositories.edit(app, actor, empty, RepositoryEdit(default_branch="dev")).default_branch == "dev"
     with pytest.raises(InvalidField, match=r"\[DefaultBranch\]"):
         repositories.edit(app, actor, empty, RepositoryEdit(default_branch="a..b"))
+    with pytest.raises(RefRefused):
+        repositories.edit(app, actor, empty, RepositoryEdit(default_branch="-d"))
     kept = repositories.create(app, admin, admin, NewRepository(name="notes"), {"a": b"a"})
     add_commit(app.database, kept, "fix")
     target = access_of(app, actor, store.repository_by_id(app.database, kept.id))

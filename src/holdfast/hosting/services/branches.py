@@ -115,6 +115,7 @@ def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str)
     user = require_code_write(actor, target)
     check_required(new, "Name")
     check_ref_field(new, "Name", LONGEST_REF)
+    refs.check_new_branch(new)
     repository, repo = target.repository, open_latest(app, target)
     ref = find(repo, target, old)
     if refs.branch(repo, new) is not None:

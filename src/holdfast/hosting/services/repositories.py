@@ -36,7 +36,7 @@ from holdfast.hosting.git.commits import Signature, build_tree, commit_content
 from holdfast.hosting.git.folders import OBJECT_FORMATS, ObjectFormat
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.packs import PackedObject, object_id
-from holdfast.hosting.git.refs import check_ref_name
+from holdfast.hosting.git.refs import check_new_branch
 from holdfast.hosting.git.repository import Kind
 from holdfast.hosting.services import durations, file_templates
 from holdfast.hosting.services.fields import check_length, check_ref_field, check_required
@@ -146,7 +146,7 @@ def create(
     The initial commit is created from `files`, or taken from `content`. `within` is called in the same transaction
     with the id of the repository.
     """
-    check_ref_name(new.default_branch)
+    check_new_branch(new.default_branch)
     if new.object_format not in OBJECT_FORMATS:
         raise Refused(f"this server does not support {new.object_format} repositories")
     author = Signature(commit_name(actor), commit_email(actor), int(time.time()), 0)
@@ -411,6 +411,8 @@ def set_default_branch(app: App, repository: store.Repository, branch: str) -> s
         raise InvalidValue("DefaultBranch", f"branch does not exist [repo_id: {repository.id} name: {branch}]")
     if not refs.is_ref_name(branch):
         raise InvalidField("DefaultBranch", Violation.REF_NAME)
+    if repository.is_empty:
+        check_new_branch(branch)
     return branch
 
 
