@@ -23,13 +23,25 @@ from tests.hosting.repository_helpers import make_people
         ("/rc/", "v1-c1", False),
         ("/rc/", "v1-r1", False),
         ("/a|b/", "xbx", True),
+        ("/^v|rc$/", "v1.0", True),
+        ("/^v|rc$/", "1.0-rc", True),
+        ("/^v|rc$/", "1.0-rc2", False),
+        ("/^v|rc$/", "rev", False),
+        ("/^v|^w/", "w1", True),
+        ("/^v|^w/", "rew", False),
+        ("/^(v|w)$/", "w", True),
+        ("/^(v|w)$/", "w1", False),
+        ("/^[|]|\\|$/", "a|", True),
+        ("/^[|]|\\|$/", "a|b", False),
+        ("/1\\$/", "v1$2", True),
+        ("/1\\$/", "v1", False),
         ("/rc", "v1-rc1", False),
     ],
 )
 def test_a_pattern_is_a_glob_or_a_regular_expression_between_slashes(
     pattern: str, tag: str, *, expected: bool
 ) -> None:
-    """A regular expression without anchors may match anywhere in the name of the tag."""
+    """An alternative of a regular expression that has no anchor may match anywhere in the name of the tag."""
     assert matches(pattern, tag) is expected
 
 

@@ -5,7 +5,8 @@ only. Otherwise one of the matching rules must name the user or one of their tea
 nobody.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -26,6 +27,8 @@ from holdfast.hosting.store.tag_protections import TagProtection
 __all__ = ["TagProtectionEdit", "create", "delete", "edit", "find", "is_allowed", "list_all", "matches"]
 
 FIELD: Final = "NamePattern"
+# An escaped character, a bracketed class or another character.
+TOKEN: Final = re.compile(r"\\.|\[\^?(?:\\.|.)(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 
 
 class TagProtectionEdit(msgspec.Struct, frozen=True):
@@ -40,11 +43,26 @@ def compile_pattern(pattern: str) -> Glob:
     """Compile a pattern; raise `PatternRefused` for an invalid one."""
     if len(pattern) < 3 or not (pattern.startswith("/") and pattern.endswith("/")):
         return compile_glob(pattern, "")
-    # A regular expression may match anywhere in the name, unless it is anchored.
-    expression = pattern[1:-1]
-    start = "" if expression.startswith("^") else ".*"
-    end = "" if expression.endswith("$") else ".*"
-    return compile_regular_expression(f"{start}({expression.removeprefix('^').removesuffix('$')}){end}")
+    return compile_regular_expression("|".join(map(unanchored, alternatives(pattern[1:-1]))))
+
+
+def alternatives(expression: str) -> Iterator[str]:
+    """Yield the alternatives of a regular expression, which may each have anchors."""
+    start = depth = 0
+    for token in TOKEN.finditer(expression):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if token[0] == "|" and not depth:
+            yield expression[start : token.start()]
+            start = token.end()
+    yield expression[start:]
+
+
+def unanchored(alternative: str) -> str:
+    """Return an alternative that matches a whole name, but without an anchor in any part of it."""
+    *_, end = ("", *TOKEN.findall(alternative))
+    before = "" if alternative.startswith("^") else ".*"
+    after = "" if end == "$" else ".*"
+    return f"{before}({alternative.removeprefix('^')[: -1 if end == '$' else None]}){after}"
 
 
 def matches(pattern: str, tag: str) -> bool:
