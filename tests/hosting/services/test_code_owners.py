@@ -16,7 +16,14 @@ from holdfast.hosting.store.repositories import find_repository
 from tests.conftest import wait_for
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.git.oracle import commit, new_repository
-from tests.hosting.repository_helpers import let_in
+from tests.hosting.repository_helpers import (
+    READ,
+    let_in,
+    make_organization,
+    make_people,
+    make_repository,
+    make_team,
+)
 
 GITEA = r"""
 # a comment
@@ -172,3 +179,15 @@ def test_a_team_owns_files_and_one_of_its_members_approves(clients: ServiceClien
     member = clients.with_token(bob)
     assert member.post("/repos/fleet/ship/pulls/1/reviews", json={"event": "APPROVED"}).status_code == 200
     assert code_owners.missing_approvals(app, home, issue, pull["head"]["sha"], None) == []
+
+
+def test_a_user_and_a_team_of_one_name_own_different_files(app: App) -> None:
+    """The team does not own what the user owns, and teams of other organizations own nothing."""
+    ann, bea = make_people(app.database, "ann", "bea")
+    crew = make_organization(app.database, "crew", ann)
+    ship = make_repository(app.database, crew)
+    make_team(app.database, crew, "Ann", [bea], mode=READ, places=(ship,))
+    rules = parse("a @ann\nb @Crew/ann\nc @other/ann\nd @nobody", is_github=False)
+    of_user, of_team = code_owners.owners_of(app, ship, rules)
+    assert of_user == CodeOwners(frozenset({ann.id}), frozenset())
+    assert (of_team.users, len(of_team.teams)) == (frozenset(), 1)

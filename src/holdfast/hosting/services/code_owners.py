@@ -140,7 +140,8 @@ def owners_of(app: App, repository: Repository, rules: Sequence[OwnerRule]) -> l
     owners = []
     for rule in rules:
         folded = [name.casefold() for name in rule.owners]
-        asked = {team_ids[name.removeprefix(prefix)] for name in folded if name.removeprefix(prefix) in team_ids}
+        its_teams = [name.removeprefix(prefix) for name in folded if name.startswith(prefix)]
+        asked = {team_ids[name] for name in its_teams if name in team_ids}
         code_owners = CodeOwners(
             frozenset(people[name].id for name in folded if name in people), frozenset(asked & reading)
         )
