@@ -22,6 +22,7 @@ from holdfast.hosting.errors import (
     Forbidden,
     HostingError,
     InvalidField,
+    InvalidValue,
     LoginRequired,
     NoSuchRef,
     Outdated,
@@ -32,7 +33,7 @@ from holdfast.hosting.errors import (
     RepositoryReadOnly,
     ShaMismatch,
 )
-from holdfast.hosting.git import refs
+from holdfast.hosting.git import refs, special_files
 from holdfast.hosting.git.identities import commit_name
 from holdfast.hosting.git.packs import object_id
 from holdfast.hosting.lfs.pointer import LfsPointer
@@ -728,3 +729,27 @@ def test_the_fields_of_a_commit_are_validated(
             app, owner, target_of(app, owner, repository), FileCommit(changes=[file_change(path)], **more)
         )
     assert excinfo.value.field == field
+
+
+def test_a_file_that_git_reads_is_checked_when_a_file_is_renamed_to_it(app: App, repository: Repository) -> None:
+    """A file of another name may have any content and size, but not become one that git refuses."""
+    files = (
+        file_change("option", b'[submodule "a"]\npath = a\nurl = -u./payload\n'),
+        file_change("large", b"#" * (special_files.LARGEST + 1)),
+        file_change("fine", b"[core]\n"),
+    )
+    made = commit_files(app, commit_request(app, repository, *files)).files
+    option, large, fine = (file.entry.id for file in made if file is not None)
+
+    def rename(source: str, sha: str, **more: bool) -> None:
+        change = FileChange(operation="rename", path="lib/.gitmodules", from_path=source, sha=sha)
+        commit_files(app, commit_request(app, repository, change, **more))
+
+    before = log(app, repository)
+    for source, sha, problem in (("option", option, "looks like an option"), ("large", large, "more than")):
+        for dry_run in (True, False):
+            with pytest.raises(InvalidValue, match=problem):
+                rename(source, sha, dry_run=dry_run)
+    assert log(app, repository) == before
+    rename("fine", fine)
+    assert len(log(app, repository)) == len(before) + 1

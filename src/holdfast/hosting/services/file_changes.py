@@ -265,6 +265,8 @@ def make(
         raise FileRefused(f"path contains a malformed path component [path: {change.path}]")
     check_content(change, mode)
     at = keep(change, source)
+    if change.content is None and mode in {FILE, PROGRAM} and special_files.is_special(change.path):
+        check_renamed(draft, change.path, at)
     root = applied.root
     if source is not None and change.moves:
         root = draft.remove(root, change.from_path)
@@ -281,9 +283,20 @@ def check_content(change: FileChange, mode: int) -> None:
         if not 0 < len(target) <= LONGEST_TARGET or b"\0" in target:
             raise InvalidValue("Content", f"a symbolic link needs a target of 1 to {LONGEST_TARGET} bytes")
     elif special_files.is_special(change.path):
-        problem = special_files.problem_with(change.path, change.content.beginning(special_files.LARGEST + 1))
-        if problem is not None:
-            raise InvalidValue("Content", f"git would refuse {change.path}: {problem}")
+        check_special_file(change.path, change.content.beginning(special_files.LARGEST + 1))
+
+
+def check_renamed(draft: Draft, path: str, at: str) -> None:
+    """Raise `InvalidValue` for a file that is renamed to a git control file and is a malicious one."""
+    is_large = draft.entry(path, PathEntry(FILE, at)).size > special_files.LARGEST
+    check_special_file(path, bytes(special_files.LARGEST + 1) if is_large else draft.read(at, "blob"))
+
+
+def check_special_file(path: str, content: bytes) -> None:
+    """Raise `InvalidValue` for the content of a git control file that git would refuse."""
+    problem = special_files.problem_with(path, content)
+    if problem is not None:
+        raise InvalidValue("Content", f"git would refuse {path}: {problem}")
 
 
 def mode_of(change: FileChange, source: PathEntry | None) -> int:

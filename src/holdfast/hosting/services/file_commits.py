@@ -418,7 +418,8 @@ def keep(
         if not dry:
             pointers.append(pointer)
         content = FileContent(pointer.format())
-    is_stored = content.small is None and (dry or content.blob_id in request.packed)
+    is_preview = dry and change.content is content
+    is_stored = content.small is None and (is_preview or content.blob_id in request.packed)
     blob = content.blob_id if is_stored else batch.draft.blob(content.whole())
     batch.known[blob] = content
     return blob
