@@ -59,6 +59,7 @@ from holdfast.backup.folder_state import (
     list_files,
 )
 from holdfast.backup.media import kept
+from holdfast.backup.path_text import path_text
 from holdfast.backup.public import public
 from holdfast.backup.rules import Finding, Severity
 from holdfast.backup.rules.validator import start_validation
@@ -156,7 +157,7 @@ def find_sources(place: Path) -> list[SnapshotSource]:
     if snapshot_folders:
         return [
             SnapshotSource(
-                snapshot_folder.path.name,
+                path_text(snapshot_folder.path.name),
                 snapshot_folder.path,
                 tuple(snapshot_folder.path / part for part in (MAIN, METADATA, MANIFEST)),
                 snapshot_folder.store,
@@ -165,7 +166,7 @@ def find_sources(place: Path) -> list[SnapshotSource]:
         ]
     if not place.exists():
         raise UnreadableBackup(f"{place} cannot be read: there is no such file or folder")
-    return [SnapshotSource(place.name, place, ())]
+    return [SnapshotSource(path_text(place.name), place, ())]
 
 
 def check_keys(sources: list[SnapshotSource], keys: KeyMaterial | None) -> None:
@@ -244,7 +245,7 @@ class FolderImport:
         if stores:
             around = sources[0].path.parent
             results += [
-                KeptSnapshot(name=path.name, problem=str(without_main(path)))
+                KeptSnapshot(name=path_text(path.name), problem=path_text(str(without_main(path))))
                 for path in incomplete_snapshots(around)
             ]
         return self.with_repeated_losses(results), unchanged
@@ -299,7 +300,7 @@ class FolderImport:
     def hashes_of(self, source: SnapshotSource) -> dict[str, str]:
         """Return the hashes of the files of a snapshot."""
         return {
-            path.relative_to(source.path).as_posix(): self.hashes[path]
+            path_text(path.relative_to(source.path).as_posix()): self.hashes[path]
             for path in source.files
             if path in self.hashes
         }
@@ -329,7 +330,7 @@ class FolderImport:
             raise
         except BackupError as error:
             self.known.snapshots.pop(source.name, None)
-            return KeptSnapshot(name=source.name, problem=str(error))
+            return KeptSnapshot(name=source.name, problem=path_text(str(error)))
         # What is new in this run is not new in the next.
         old = msgspec.structs.replace(state.result, known=True, new=0, changed=0, vanished=0, copied=0)
         self.known.snapshots[source.name] = msgspec.structs.replace(state, result=old)

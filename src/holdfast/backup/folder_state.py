@@ -19,6 +19,7 @@ from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.completeness import Loss, LostAttachment
 from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.errors import AttachmentError
+from holdfast.backup.path_text import path_text
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
@@ -127,7 +128,7 @@ class StateFile:
 
     def folder(self, path: Path) -> FolderState:
         """Return the state of a folder; changes to it are written by `save`."""
-        return self._all.folders.setdefault(os.path.realpath(path), FolderState())
+        return self._all.folders.setdefault(path_text(os.path.realpath(path)), FolderState())
 
     def save(self) -> None:
         """Replace the file atomically."""

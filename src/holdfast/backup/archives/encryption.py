@@ -230,7 +230,7 @@ def attached(archive: Archive, new_path: Path, key: ArchiveKey | None) -> Iterat
         target.execute("PRAGMA journal_mode = OFF").fetchall()
         target.execute("PRAGMA synchronous = OFF")
         literal = "" if archive.key is None else archive.key.literal()
-        target.execute("ATTACH DATABASE ? AS old KEY ?", (str(archive.path), literal))
+        target.execute("ATTACH DATABASE ? AS old KEY ?", (archive.path.absolute().as_uri(), literal))
         yield target
 
 

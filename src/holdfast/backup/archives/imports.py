@@ -32,6 +32,7 @@ from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import ArchiveBusy, ArchiveError
 from holdfast.backup.names import account_name
+from holdfast.backup.path_text import path_text
 from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import AccountData, ChatItem
@@ -158,6 +159,7 @@ def import_backup(
 ) -> ImportResult:
     """Import one backup through a writable connection."""
     started = time.perf_counter()
+    name = path_text(backup.name)
     with EncryptedSpool() as spool, garbage_collection_paused():
         scan = scan_backup(backup, spool)
         with transaction(connection):
@@ -171,7 +173,7 @@ def import_backup(
             ).fetchone()
             if existing is not None:
                 return ImportResult(
-                    backup.name,
+                    name,
                     existing[0],
                     existing[1],
                     made_ms,
@@ -186,11 +188,11 @@ def import_backup(
                 )
             # Compression releases the interpreter lock, so it runs beside everything else.
             with ThreadPoolExecutor(1, "holdfast-compression") as executor:
-                importer = Importer.begin(connection, executor, scan, account, made_ms, backup.name)
+                importer = Importer.begin(connection, executor, scan, account, made_ms, name)
                 importer.run(progress)
     counts, notes = importer.messages.counts, importer.notes.counts
     return ImportResult(
-        backup.name,
+        name,
         importer.snapshots.current,
         account_name(scan.account),
         made_ms,

@@ -4,6 +4,7 @@ If a worker process dies, for example killed by the system for lack of memory, o
 retried once in another process, and reported as failed if that dies too.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from holdfast.backup.datasets.schema import check_extra
 from holdfast.backup.datasets.targets import BackupRecord, FailedBackup
 from holdfast.backup.datasets.tasks import BuildTask, build_backup
 from holdfast.backup.errors import UnreadableBackup, UnwritableBackup
+from holdfast.backup.path_text import path_text
 from holdfast.redacted_repr import redacted
 
 __all__ = ["run_processes", "run_ray"]
@@ -51,8 +53,18 @@ def perform(task: BuildTask) -> TaskResult:
     try:
         result = build_backup(task)
     except UnwritableBackup as error:
-        return TaskResult(unwritable=str(error))
+        return TaskResult(unwritable=path_text(str(error)))
     return TaskResult(failed=result) if isinstance(result, FailedBackup) else TaskResult(record=result)
+
+
+def encode_task(task: BuildTask) -> bytes:
+    """Encode a task as a line of JSON. Unlike msgspec, `json` encodes paths that are not UTF-8."""
+    return json.dumps(msgspec.to_builtins(task)).encode()
+
+
+def decode_task(line: bytes) -> BuildTask:
+    """Decode a task."""
+    return msgspec.convert(json.loads(line), type=BuildTask)
 
 
 def run_processes(tasks: Sequence[BuildTask], workers: int) -> Iterator[Result]:
@@ -113,7 +125,7 @@ class WorkerProcess(Thread):
             if line or self._stopped:
                 break
         else:
-            return TaskResult(failed=FailedBackup(task.source.name, task.source.path, DIED))
+            return TaskResult(failed=FailedBackup(task.source.name, path_text(task.source.path), DIED))
         return msgspec.json.decode(line, type=TaskResult) if line else TaskResult(unwritable="interrupted")
 
     def _send(self, task: BuildTask) -> bytes:
@@ -128,7 +140,7 @@ class WorkerProcess(Thread):
         assert process.stdin is not None  # noqa: S101  # piped above
         assert process.stdout is not None  # noqa: S101  # piped above
         try:
-            process.stdin.write(msgspec.json.encode(task) + b"\n")
+            process.stdin.write(encode_task(task) + b"\n")
             process.stdin.flush()
         except (BrokenPipeError, ValueError):
             return b""
@@ -156,7 +168,7 @@ def work() -> None:
     """Run tasks read from standard input, one JSON document per line, until end of file."""
     target = sys.stdout.buffer
     for line in sys.stdin.buffer:
-        result = perform(msgspec.json.decode(line, type=BuildTask))
+        result = perform(decode_task(line))
         try:
             target.write(msgspec.json.encode(result) + b"\n")
             target.flush()
@@ -195,7 +207,7 @@ def ray_results(ray: Any, tasks: Sequence[BuildTask]) -> Iterator[Result]:
     running: dict[Any, BuildTask] = {}
     while True:
         for task in rest:
-            running[remote.remote(msgspec.json.encode(task))] = task
+            running[remote.remote(encode_task(task))] = task
             if len(running) >= max_running:
                 break
         if not running:
@@ -205,9 +217,9 @@ def ray_results(ray: Any, tasks: Sequence[BuildTask]) -> Iterator[Result]:
         try:
             yield msgspec.json.decode(ray.get(finished), type=TaskResult).value()
         except ray.exceptions.RayError:
-            yield FailedBackup(task.source.name, task.source.path, DIED)
+            yield FailedBackup(task.source.name, path_text(task.source.path), DIED)
 
 
 def perform_encoded(task: bytes) -> bytes:
     """Run a JSON-encoded task on a machine of the cluster."""
-    return msgspec.json.encode(perform(msgspec.json.decode(task, type=BuildTask)))
+    return msgspec.json.encode(perform(decode_task(task)))

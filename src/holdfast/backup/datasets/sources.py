@@ -15,6 +15,7 @@ from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.takeout import LINES
 from holdfast.backup.errors import KeyRefused, TargetRefused, UnreadableBackup
+from holdfast.backup.path_text import path_text
 from holdfast.backup.target_check import is_same
 from holdfast.redacted_repr import redacted
 
@@ -51,7 +52,7 @@ class DatasetSource(msgspec.Struct, frozen=True):
         files = [path / part for part in (MAIN, METADATA, LINES)] if path.is_dir() else [path]
         for file in files:
             with suppress(OSError):
-                yield file.name, file.stat()
+                yield path_text(file.name), file.stat()
 
     def check_file_type(self) -> None:
         """Raise an error for a pipe or a device: opening it might wait forever."""

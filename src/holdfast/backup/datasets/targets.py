@@ -22,7 +22,8 @@ import msgspec
 
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.datasets.schema import check_extra
-from holdfast.backup.errors import UnreadableBackup, UnwritableBackup
+from holdfast.backup.errors import TargetRefused, UnreadableBackup, UnwritableBackup
+from holdfast.backup.path_text import path_text
 from holdfast.redacted_repr import redacted
 
 __all__ = [
@@ -114,6 +115,9 @@ def open_target(target: str | os.PathLike[str]) -> "DatasetTarget":
     if text.startswith(S3_SCHEME):
         check_extra("obstore")
         return S3Target(text.rstrip("/"))
+    readable = path_text(text)
+    if readable != text:
+        raise TargetRefused(f"{readable} is not UTF-8: programs that read Parquet cannot open such a path")
     return FolderTarget(text)
 
 

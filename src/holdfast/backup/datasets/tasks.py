@@ -15,6 +15,7 @@ from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, dataset_sche
 from holdfast.backup.datasets.sources import DatasetSource
 from holdfast.backup.datasets.targets import BackupRecord, DatasetTarget, FailedBackup, open_target
 from holdfast.backup.errors import KeyIncomplete, UnwritableBackup
+from holdfast.backup.path_text import path_text
 from holdfast.errors import HoldfastError
 from holdfast.redacted_repr import redacted
 
@@ -53,7 +54,7 @@ def build_backup(task: BuildTask) -> BackupRecord | FailedBackup:
         reason = f"{error.filename or source.path}: {error.strerror}"
     except Exception as error:  # noqa: BLE001  # one backup must not end the build of the others
         reason = f"{type(error).__name__}: this is a mistake in Holdfast; `holdfast backup info` shows where"
-    return FailedBackup(source.name, source.path, reason)
+    return FailedBackup(source.name, path_text(source.path), path_text(reason))
 
 
 def write_backup(source: DatasetSource, target: DatasetTarget) -> BackupRecord:
@@ -70,7 +71,7 @@ def write_backup(source: DatasetSource, target: DatasetTarget) -> BackupRecord:
         files = {name: writer.path for name, writer in writers.items()}
         record = BackupRecord(
             name=source.name,
-            path=source.path,
+            path=path_text(source.path),
             schema=SCHEMA_VERSION,
             stamp=stamp,
             rows={name: writer.rows for name, writer in writers.items()},

@@ -12,6 +12,7 @@ import msgspec
 import holdfast
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.path_text import path_text
 
 __all__ = ["account_digests", "digest", "export_stamp", "program_digest", "zone_offsets"]
 
@@ -80,5 +81,5 @@ def export_stamp(archive: Archive, choice: ChatSelection, form: str, zone: tzinf
         holdfast.__version__,
         dict(archive.table),
         (selection, form, zone_offsets(zone), options),
-        (str(archive.path.absolute()), changes, snapshots, media_files),
+        (path_text(archive.path.absolute()), changes, snapshots, media_files),
     )
