@@ -81,6 +81,14 @@ def test_two_backups_of_one_name_are_refused(tmp_path: Path) -> None:
         names(tmp_path / "nowhere")
 
 
+def test_long_names_are_cut_to_what_file_systems_take(tmp_path: Path) -> None:
+    """A name in the dataset has at most 200 bytes: those at the end of the path."""
+    folder = tmp_path / ("山" * 60) / ("海" * 60)
+    folder.mkdir(parents=True)
+    (folder / "chats").touch()
+    assert names(tmp_path) == [f"{'山' * 3}--{'海' * 60}--chats"]
+
+
 def test_a_key_file_is_found_by_name_beside_or_by_default(tmp_path: Path) -> None:
     """A key file is looked up in the key folder, then beside the backup, then as the default."""
     folder, keys = tmp_path / "backups", tmp_path / "keys"

@@ -28,7 +28,8 @@ MAX_KEY_FILE_BYTES: Final = 64 * 1024
 MAX_DEPTH: Final = 12
 # Characters that are not safe in names of folders and S3 objects; they become `_`.
 UNSAFE: Final = re.compile(r"[^\w.@+-]")
-MAX_NAME_LENGTH: Final = 200
+# The end of a longer name is used: file systems limit a name to 255 bytes, of which the target needs some.
+MAX_NAME_BYTES: Final = 200
 
 
 @redacted
@@ -103,7 +104,8 @@ def find_dataset_sources(
             raise UnreadableBackup(f"{root} does not exist")
         for path in backups_below(root, target, 0):
             inside = path.relative_to(root).as_posix() if path != root else path.resolve().name
-            name = UNSAFE.sub("_", inside.replace("/", "--"))[-MAX_NAME_LENGTH:]
+            safe_name = UNSAFE.sub("_", inside.replace("/", "--"))
+            name = safe_name.encode()[-MAX_NAME_BYTES:].decode(errors="ignore")
             dataset_source = DatasetSource(name, os.path.abspath(path), find_key(path, name, keys, key_file))  # noqa: PTH100  # keeps symbolic links
             existing = by_name.setdefault(name.casefold(), dataset_source)
             if existing.path != dataset_source.path:
