@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import holdfast.backup as hb
-from holdfast.backup.datasets.targets import DatasetManifest, open_target
+from holdfast.backup.datasets.targets import DatasetManifest, S3Target, open_target
 from holdfast.backup.schema import Frame
 from tests.backup.streams import message_stream, sample, stream_of
 from tests.conftest import ROOT
@@ -157,6 +157,34 @@ def test_files_that_are_not_those_of_the_manifest_are_found(tmp_path: Path) -> N
     assert set(problems) == {"one", "two"}
     assert "not those of the last build" in problems["one"]
     assert "rows instead of 7,000" in problems["two"]
+
+
+@pytest.mark.parametrize("table", ["messages", "findings"])
+def test_a_damaged_file_is_named(dataset_target: str, tmp_path: Path, table: str) -> None:
+    """Validation names the backup and goes on with the others; queries are refused, and point to it."""
+    broken = message_stream(Frame())
+    build(dataset_target, tmp_path / "backups", one=stream_of(sample(20)), two=broken)
+    target = open_target(dataset_target)
+    path = f"{table}/backup=one/data.parquet"
+    size = target.records()["one"].sizes[table]
+    if isinstance(target, S3Target):
+        target.store().put(path, bytes(size))
+    else:
+        (Path(dataset_target) / path).write_bytes(bytes(size))
+    (damaged,) = (fault for fault in hb.validate_dataset(dataset_target) if fault.backup == "one")
+    assert f"table {table} is damaged" in damaged.problem
+    with pytest.raises(hb.UnreadableBackup, match="holdfast dataset validate"):
+        hb.search_dataset(dataset_target, "dinner")
+    with pytest.raises(hb.UnreadableBackup, match="holdfast dataset validate"):
+        hb.dataset_statistics(dataset_target)
+
+
+def test_a_rule_that_is_broken_once_is_counted_so(tmp_path: Path) -> None:
+    """One is a number of its own."""
+    build(str(tmp_path / "out"), tmp_path / "backups", one=message_stream(Frame()))
+    problems = [fault.problem for fault in hb.validate_dataset(tmp_path / "out")]
+    assert any(problem.endswith(" once") for problem in problems)
+    assert not any(problem.endswith(" 1 times") for problem in problems)
 
 
 def test_a_dataset_of_a_later_version_is_refused(tmp_path: Path) -> None:

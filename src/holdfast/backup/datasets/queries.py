@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -11,8 +11,16 @@ from urllib.parse import urlsplit
 
 from holdfast.backup.archives.signs import SCRIPTS
 from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, check_extra
-from holdfast.backup.datasets.targets import BackupRecord, DatasetTarget, FailedBackup, FolderTarget, open_target
-from holdfast.backup.errors import ArchiveTooNew, QueryRefused
+from holdfast.backup.datasets.targets import (
+    BackupRecord,
+    DatasetManifest,
+    DatasetTarget,
+    FailedBackup,
+    FolderTarget,
+    data_path,
+    open_target,
+)
+from holdfast.backup.errors import ArchiveTooNew, QueryRefused, UnreadableBackup
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
@@ -30,6 +38,9 @@ MAX_HITS: Final = 10_000
 MAX_WORDS: Final = 20
 # Letters and digits of any script. Scripts without word separators have no word prefixes.
 WORD: Final = re.compile(r"\w+")
+BROKEN_RULES: Final = (
+    "SELECT backup, rule, count(*) FROM findings WHERE severity = 'error' GROUP BY ALL ORDER BY ALL"
+)
 UNSPACED: Final = re.compile(f"[{SCRIPTS}]")
 
 
@@ -86,21 +97,47 @@ def dataset_connection(dataset: str | PathLike[str]) -> Iterator[Any]:
     ...     print(connection.sql("SELECT count(*) FROM messages").fetchall())
     [(200,)]
     """
+    target = open_target(dataset)
+    manifest = target.read_manifest()
+    with connect(target, manifest) as connection:
+        for table in TABLES:
+            with damage_reported(target):
+                add_table(connection, target, table, empty=not manifest.backups)
+        yield connection
+
+
+@contextmanager
+def connect(target: DatasetTarget, manifest: DatasetManifest) -> Iterator[Any]:
+    """Return a context manager for a DuckDB connection without tables."""
     check_extra("duckdb", "pyarrow")
     import duckdb  # noqa: PLC0415  # an extra, imported on first use
 
-    target = open_target(dataset)
-    manifest = target.read_manifest()
     if manifest.schema > SCHEMA_VERSION:
         raise ArchiveTooNew(f"{target.location} was built by a newer version of Holdfast")
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        for table in TABLES:
-            if isinstance(target, FolderTarget):
-                folder_view(connection, target, table, empty=not manifest.backups)
-            else:
-                connection.register(table, s3_dataset(target, table, empty=not manifest.backups))
         yield connection
+
+
+@contextmanager
+def damage_reported(target: DatasetTarget) -> Iterator[None]:
+    """Raise `UnreadableBackup` for a file that is missing or damaged."""
+    import duckdb  # noqa: PLC0415  # an extra, imported on first use
+    import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
+
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        problem = f"a file of {target.location} cannot be read; `holdfast dataset validate` names it"
+        raise UnreadableBackup(problem) from error
+
+
+def add_table(connection: Any, target: DatasetTarget, table: str, *, empty: bool) -> None:
+    """Create the view of a table."""
+    if isinstance(target, FolderTarget):
+        folder_view(connection, target, table, empty=empty)
+    else:
+        connection.register(table, s3_dataset(target, table, empty=empty))
 
 
 def folder_view(connection: Any, target: FolderTarget, table: str, *, empty: bool) -> None:
@@ -122,17 +159,21 @@ def s3_dataset(target: DatasetTarget, table: str, *, empty: bool) -> Any:
         return empty_table(table)
     import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
     import pyarrow.dataset as ds  # noqa: PLC0415  # an extra, imported on first use
+
+    partitions = ds.partitioning(pa.schema([("backup", pa.string())]), flavor="hive")
+    place, filesystem = s3_place(target.location)
+    return ds.dataset(f"{place}/{table}", format="parquet", filesystem=filesystem, partitioning=partitions)
+
+
+def s3_place(location: str) -> tuple[str, Any]:
+    """Return the path of an S3 URL for pyarrow, and its file system."""
     from pyarrow import fs  # noqa: PLC0415  # an extra, imported on first use
 
-    url = urlsplit(target.location)
+    url = urlsplit(location)
     endpoint = urlsplit(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or "")
     options = {"endpoint_override": endpoint.netloc, "scheme": endpoint.scheme} if endpoint.netloc else {}
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-    partitions = ds.partitioning(pa.schema([("backup", pa.string())]), flavor="hive")
-    path = f"{url.netloc}{url.path}/{table}"
-    return ds.dataset(
-        path, format="parquet", filesystem=fs.S3FileSystem(region=region, **options), partitioning=partitions
-    )
+    return f"{url.netloc}{url.path}", fs.S3FileSystem(region=region, **options)
 
 
 def empty_table(table: str) -> Any:
@@ -172,7 +213,7 @@ def search_dataset(dataset: str | PathLike[str], words: str, *, limit: int = 50)
         f"WHERE m.text IS NOT NULL AND {conditions} "
         "ORDER BY m.sent_ms DESC, m.backup, m.message_id LIMIT ?"
     )
-    with dataset_connection(dataset) as connection:
+    with dataset_connection(dataset) as connection, damage_reported(open_target(dataset)):
         rows = connection.execute(statement, [*terms, max(1, min(limit, MAX_HITS))]).fetchall()
     return [DatasetHit(*row) for row in rows]
 
@@ -185,8 +226,9 @@ def dataset_statistics(dataset: str | PathLike[str], *, largest: int = 10) -> Da
     >>> hb.dataset_statistics("dataset").rows["reactions"]
     47
     """
-    manifest = open_target(dataset).read_manifest()
-    with dataset_connection(dataset) as connection:
+    target = open_target(dataset)
+    manifest = target.read_manifest()
+    with dataset_connection(dataset) as connection, damage_reported(target):
 
         def count_by(statement: str) -> dict[str, int]:
             return dict(connection.execute(statement).fetchall())
@@ -236,22 +278,56 @@ def validate_dataset(dataset: str | PathLike[str]) -> list[DatasetFault]:
             dataset_faults.append(DatasetFault(record.name, problem))
         else:
             readable.append(record)
-    with dataset_connection(dataset) as connection:
+    broken_rules: list[tuple[str, str, int]] = []
+    with connect(target, manifest) as connection:
         for table in TABLES:
-            counts = dict(connection.execute(f"SELECT backup, count(*) FROM {table} GROUP BY backup").fetchall())
-            dataset_faults += [
-                DatasetFault(
-                    record.name,
-                    f"the table {table} has {counts.get(record.name, 0):,} rows instead of {record.rows[table]:,}",
-                )
-                for record in readable
-                if counts.get(record.name, 0) != record.rows[table]
-            ]
-        rows = connection.execute(
-            "SELECT backup, rule, count(*) FROM findings WHERE severity = 'error' GROUP BY ALL ORDER BY ALL"
-        ).fetchall()
-    dataset_faults += [DatasetFault(name, f"breaks the rule {rule} {count:,} times") for name, rule, count in rows]
+            try:
+                with damage_reported(target):
+                    add_table(connection, target, table, empty=not manifest.backups)
+                    counts = dict(
+                        connection.execute(f"SELECT backup, count(*) FROM {table} GROUP BY backup").fetchall()
+                    )
+                    if table == "findings":
+                        broken_rules = connection.execute(BROKEN_RULES).fetchall()
+            except UnreadableBackup:
+                dataset_faults += unreadable_files(target, table, readable)
+            else:
+                dataset_faults += [
+                    DatasetFault(
+                        record.name,
+                        f"the table {table} has {counts.get(record.name, 0):,} rows "
+                        f"instead of {record.rows[table]:,}",
+                    )
+                    for record in readable
+                    if counts.get(record.name, 0) != record.rows[table]
+                ]
+    dataset_faults += [
+        DatasetFault(name, f"breaks the rule {rule} {'once' if count == 1 else f'{count:,} times'}")
+        for name, rule, count in broken_rules
+    ]
     return sorted(dataset_faults, key=lambda fault: fault.backup)
+
+
+def unreadable_files(target: DatasetTarget, table: str, records: Sequence[BackupRecord]) -> list[DatasetFault]:
+    """Read the file of a table of each backup to its end, and return those that cannot be read."""
+    import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
+    from pyarrow import parquet  # noqa: PLC0415  # an extra, imported on first use
+
+    folder, filesystem = (
+        (str(target.folder), None) if isinstance(target, FolderTarget) else s3_place(target.location)
+    )
+    faults: list[DatasetFault] = []
+    for record in records:
+        try:
+            with parquet.ParquetFile(f"{folder}/{data_path(table, record.name)}", filesystem=filesystem) as file:
+                for _batch in file.iter_batches():
+                    pass
+        except (pa.ArrowException, OSError):
+            problem = (
+                f"its file of the table {table} is damaged; `holdfast dataset build --rebuild` writes it again"
+            )
+            faults.append(DatasetFault(record.name, problem))
+    return faults
 
 
 def failure_reason(failed: FailedBackup) -> str:

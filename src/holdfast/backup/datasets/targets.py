@@ -34,6 +34,7 @@ __all__ = [
     "FailedBackup",
     "FolderTarget",
     "S3Target",
+    "data_path",
     "open_target",
 ]
 
