@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 import typer
 
+from holdfast.backup.errors import ArchiveBusy, ArchiveError, UnwritableBackup
 from holdfast.cli import keep, key_store
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.times import Zone
+from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 from tests.backup.container.vectors import SET_A, SET_B
 from tests.backup.phone_folders import add_snapshot, later_records, write_phone_folder
@@ -233,8 +235,72 @@ def test_watching_runs_again_once_a_change_has_settled(
         return 0
 
     with pytest.raises(Ended):
-        keep.watch_folder(folder, again, 5, Zone())
+        keep.watch_folder(folder, keep.signature(folder), again, 5, Zone())
     assert counts == [0, 0, 0, 0, 1, 1, 1]
+
+
+def test_what_is_written_during_the_first_run_is_imported(
+    run: Run, arguments: list[str], key_file: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A snapshot that a phone writes while the first run reads others is imported by the second run."""
+    runs: list[int] = []
+    keep_once = keep.keep_once
+
+    def writing(*given: Any) -> Any:
+        result = keep_once(*given)
+        if not runs:
+            add_snapshot(folder, later_records(sample(80), 2))
+        runs.append(len(result.snapshots))
+        return result
+
+    class Ended(BaseException):
+        """Raised to end the command under test."""
+
+    steps = iter(range(4))
+
+    def sleep(_seconds: float) -> None:
+        if next(steps, None) is None:
+            raise Ended
+
+    monkeypatch.setattr(keep, "keep_once", writing)
+    monkeypatch.setattr(time, "sleep", sleep)
+    with pytest.raises(Ended):
+        run(*arguments, *key_file, "--watch")
+    assert runs == [2, 3]
+
+
+def test_watching_goes_on_until_the_archive_can_be_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While the archive cannot be written, every interval has a run, and each reason is printed once."""
+    results: list[HoldfastError | None] = [
+        ArchiveBusy("busy"),
+        UnwritableBackup("full"),
+        ArchiveError("full"),
+        None,
+    ]
+
+    class Ended(Exception):
+        """Raised to end the command under test."""
+
+    steps = iter(range(7))
+
+    def sleep(_seconds: float) -> None:
+        if next(steps, None) is None:
+            raise Ended
+
+    def again() -> int:
+        error = results.pop(0)
+        if error is not None:
+            raise error
+        return 0
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    with pytest.raises(Ended):
+        keep.watch_folder(folder, "an earlier state", again, 5, Zone())
+    assert results == []
+    printed = capsys.readouterr().err
+    assert [printed.count(text) for text in ("the folder has changed", "busy", "full")] == [1, 1, 1]
 
 
 def test_watch_and_json_do_not_go_together(run: Run, arguments: list[str]) -> None:

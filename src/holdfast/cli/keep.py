@@ -20,7 +20,7 @@ from rich.text import Text
 from holdfast import backup
 from holdfast.backup import Kept, KeptSnapshot, KeyIncomplete, KeyMaterial, WrongKey
 from holdfast.backup.completeness import LostAttachment
-from holdfast.backup.errors import ArchiveBusy, KeyRefused, UnreadableBackup
+from holdfast.backup.errors import ArchiveError, KeyRefused, UnreadableBackup, UnwritableBackup
 from holdfast.backup.folder_import import find_sources
 from holdfast.backup.folder_state import list_files
 from holdfast.cli.check import list_lost
@@ -131,9 +131,11 @@ def keep_folder(
             show(console(), kept, times)
         return ExitCode.FINE if kept.complete else ExitCode.NO
 
+    # Before the run: what a phone writes during it may be read by the next one only.
+    before = signature(folder) if watch else None
     status = run()
     if watch:
-        watch_folder(folder, run, every, times)
+        watch_folder(folder, before, run, every, times)
     return status
 
 
@@ -200,29 +202,34 @@ def joined(stored: KeyMaterial, keys: KeyMaterial | None) -> KeyMaterial:
     return KeyMaterial(**{**values, **{name: getattr(keys, name) for name in keys.given()}})
 
 
-def watch_folder(folder: Path, run: Callable[[], int], every: int, times: Zone) -> None:
-    """Poll the folder, and run again when it has changed and then been stable for one interval.
+def watch_folder(folder: Path, kept: object, run: Callable[[], int], every: int, times: Zone) -> None:
+    """Poll the folder, and run again when it has changed since `kept` and then been stable for one interval.
 
-    A phone or a sync program writes for some time; files that are still incomplete are read by a later run.
+    A phone or a sync program writes for some time; files that are still incomplete are read by a later run. While
+    the archive cannot be written, the run is repeated in every interval, and the reason is printed once.
     """
-    kept, previous = signature(folder), signature(folder)
+    previous, reported = kept, ""
     while True:
         time.sleep(every)
         now = signature(folder)
         if now is None or now != previous or now == kept:
             previous = now
             continue
-        print_note(f"{times.time(time.time_ns() // 1_000_000)}: the folder has changed")
+        if not reported:
+            print_note(f"{times.time(time.time_ns() // 1_000_000)}: the folder has changed")
         try:
             run()
         except (KeyIncomplete, KeyRefused):
             raise
-        except ArchiveBusy as error:
-            print_note(f"{error}")
+        except (ArchiveError, UnwritableBackup) as error:
+            # Another process is writing, or the disk is full: that ends without a change of the folder.
+            if str(error) != reported:
+                print_error(str(error))
+            reported = str(error)
             continue
         except HoldfastError as error:
             print_error(str(error))
-        kept = now
+        kept, reported = now, ""
 
 
 def signature(folder: Path) -> object:
