@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import time
 import unicodedata
 import zipfile
 from collections.abc import Iterator
@@ -382,3 +383,17 @@ def test_content_is_known_by_how_it_begins() -> None:
     assert sniffed(b"") == sniffed(b"hello") == ""
     assert extension_of("IMAGE/JPEG") == ".jpg"
     assert extension_of("nonsense") == ""
+
+
+def test_a_message_with_many_attachments_is_read_once() -> None:
+    """The time to list attachments is proportional to their number, whoever wrote the backup."""
+    frame = Frame()
+    for number in range(20_000):
+        attachment = frame.chatItem.standardMessage.attachments.add()
+        attachment.pointer.locatorInfo.size = number
+    with backup.open(io.BytesIO(message_stream(frame))) as source:
+        started = time.process_time()
+        paths = [pointer.path for pointer in pointers(source)]
+        assert time.process_time() - started < 10
+    assert paths[-1] == "chatItem.standardMessage.attachments[19999].pointer"
+    assert len(set(paths)) == 20_000

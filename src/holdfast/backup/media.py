@@ -34,7 +34,7 @@ from holdfast.backup.schema import backup_pb2
 from holdfast.backup.target_check import check_target
 from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.collect import Selection, collect_block, name_of
-from holdfast.backup.wire.paths import path_to
+from holdfast.backup.wire.paths import PathFinder
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.redacted_repr import redacted
 
@@ -194,6 +194,7 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
             raise block.damaged(fault, frames, at)
         span_of = block.spans()
         chat = sent = author = 0
+        read_frame, paths = -1, PathFinder(b"")
         for slot, depth, start, end in entries:
             if slot in items and depth == 0:
                 chat = sent = author = 0
@@ -206,6 +207,8 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
             else:
                 pointer = parse(block, start, end)
                 index, begin, stop = span_of(start)
+                if index != read_frame:
+                    read_frame, paths = index, PathFinder(block.data[begin:stop])
                 locator = pointer.locatorInfo
                 attachment = attachment_of(locator)
                 yield Pointer(
@@ -215,7 +218,7 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
                     pointer.contentType,
                     pointer.fileName,
                     attachment,
-                    path_to(block.data[begin:stop], start - begin),
+                    paths.path_to(start - begin),
                     author,
                     attachment is None and bool(locator.plaintextHash),
                     bool(locator.transitCdnKey or locator.encryptedDigest),

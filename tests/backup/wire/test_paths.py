@@ -4,7 +4,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from holdfast.backup.schema import Frame
-from holdfast.backup.wire.paths import path_to
+from holdfast.backup.wire.paths import PathFinder
 from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.streams import sample
 from tests.backup.wire.encoding import delimited, number
@@ -39,8 +39,10 @@ def test_every_message_of_a_record_is_found() -> None:
     looked_at = 0
     for raw in (*ExampleBackup().records()[1:], *sample()[1:]):
         frame = Frame.FromString(raw)
-        for offset, data in places(raw, frame, 0):
-            inner = follow(frame, path_to(raw, offset))
+        finder = PathFinder(raw)
+        for offset, data in sorted(places(raw, frame, 0)):
+            assert finder.path_to(offset) == PathFinder(raw).path_to(offset)
+            inner = follow(frame, PathFinder(raw).path_to(offset))
             # A message that begins where another does, and holds nothing before it, is named by the outer one.
             assert inner.SerializeToString().startswith(data) or inner.SerializeToString().endswith(data)
             looked_at += 1
@@ -51,4 +53,4 @@ def test_unknown_fields_are_passed_over() -> None:
     """Unknown fields before and around a message do not change its path."""
     inside = delimited(2, delimited(1, b"abc")) + number(90, 7) + delimited(3, b"") + delimited(3, b"\x12\x01x")
     raw = number(95, 1) + delimited(99, b"12345678") + delimited(4, delimited(11, inside))
-    assert path_to(raw, raw.index(b"\x12\x01x")) == "chatItem.standardMessage.attachments[1]"
+    assert PathFinder(raw).path_to(raw.index(b"\x12\x01x")) == "chatItem.standardMessage.attachments[1]"
