@@ -113,6 +113,23 @@ def test_a_table_fits_a_narrow_terminal_and_no_row_of_a_pipe_is_broken(
     assert sum("125572533454190" in line for line in narrow) == 2
 
 
+def test_names_are_printed_as_they_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing in the name of a chat or a file is taken for markup or an emoji."""
+    name = "[/b] [red]x[/red] :dog:"
+    output.print_table(("chat", "kind"), [(name, "contact")])
+    output.console().print(f"{name}: written")
+    out = capsys.readouterr().out
+    assert out.count(name) == 2
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    with byte_progress(name, None) as progress:
+        assert progress is not None
+        progress(1)
+    assert name in capsys.readouterr().err
+
+
 def test_a_count_agrees_with_its_noun() -> None:
     """Counts have the singular or plural of the noun, also an irregular plural."""
     assert [count_of(number, "file") for number in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]

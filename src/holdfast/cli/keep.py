@@ -299,7 +299,6 @@ def show_snapshot(
             f"  {count_of(snapshot.vanished, 'message')} of earlier backups {are(snapshot.vanished)} no longer in "
             "it. The archive keeps them: "
             f"`holdfast archive vanished {printable(shell_word(kept.archive))}` lists them.",
-            markup=False,
         )
     if snapshot.damaged_files:
         out.print(
@@ -404,7 +403,7 @@ def keep_progress() -> Iterator[Callable[[str, int], None] | None]:
 
     columns = (
         bars.SpinnerColumn(),
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.DownloadColumn(),
         bars.TransferSpeedColumn(),
         bars.TimeElapsedColumn(),

@@ -70,15 +70,23 @@ class PipedOutput(io.TextIOBase):
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a console on standard output or standard error; colors and line breaks only on a terminal."""
+    """Return a console on standard output or standard error; colors and line breaks only on a terminal.
+
+    Text is printed as it is: in the markup of rich, `[b]` of a file's name is a tag, and `:dog:` an emoji.
+    """
     from holdfast.cli.terminal import CommandConsole  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
-        return CommandConsole(stderr=stderr, highlight=False, soft_wrap=True)
+        return CommandConsole(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
     # A pipe has no width: a row is one line.
     return CommandConsole(
-        file=cast("IO[str]", PipedOutput(stream)), highlight=False, soft_wrap=True, width=UNLIMITED_COLUMNS
+        file=cast("IO[str]", PipedOutput(stream)),
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+        emoji=False,
+        width=UNLIMITED_COLUMNS,
     )
 
 
@@ -126,7 +134,7 @@ def print_error(message: str) -> None:
 
 def print_note(message: str) -> None:
     """Print a note in one line on standard error."""
-    console(stderr=True).print(printable(message), markup=False)
+    console(stderr=True).print(printable(message))
 
 
 def printable(text: str) -> str:
@@ -185,7 +193,7 @@ def byte_progress(description: str, total: int | None) -> Iterator[Callable[[int
     from rich import progress as bars  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     columns = (
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.DownloadColumn(),
         bars.TransferSpeedColumn(),
@@ -204,7 +212,7 @@ def count_progress(description: str) -> Iterator[Callable[[Item], Item]]:
         return
     from rich import progress as bars  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
-    columns = (bars.TextColumn("{task.completed:,.0f} {task.description}"), bars.TimeElapsedColumn())
+    columns = (bars.TextColumn("{task.completed:,.0f} {task.description}", markup=False), bars.TimeElapsedColumn())
     with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(description, total=None)
         passed = 0
@@ -228,7 +236,7 @@ def waiting(description: str) -> Iterator[None]:
         return
     from rich import progress as bars  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
-    columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}"), bars.TimeElapsedColumn())
+    columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.TimeElapsedColumn())
     with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
         progress.add_task(description, total=None)
         yield

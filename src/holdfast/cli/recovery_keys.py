@@ -95,5 +95,5 @@ def check_key(
         out = console()
         out.print(f"The key is weak: {weakness}." if weakness else "The key is well formed and strong.")
         if file is not None:
-            out.print(f"It opens {printable(str(file))}.", markup=False)
+            out.print(f"It opens {printable(str(file))}.")
     return ExitCode.NO if weakness else ExitCode.FINE

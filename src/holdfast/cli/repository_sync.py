@@ -200,8 +200,8 @@ def push_backup(
     else:
         out = console()
         branch = printable(output.branch)
-        out.print(f"{output.repository}:{output.path} on {branch}, {human_size(output.bytes)}", markup=False)
-        out.print(output.message, markup=False)
+        out.print(f"{output.repository}:{output.path} on {branch}, {human_size(output.bytes)}")
+        out.print(output.message)
 
 
 def pull_backup(
@@ -224,7 +224,7 @@ def pull_backup(
         raise RemoteRefused(f"there is no {target.path} in {target.remote.repository} on {target.branch}")
     stored = LfsPointer.parse(small) if len(small) <= MOST_BYTES else None
     fetch(target, stored, target_file, replace=force)
-    console().print(f"{target_file}: {human_size(target_file.stat().st_size)}", markup=False)
+    console().print(f"{target_file}: {human_size(target_file.stat().st_size)}")
 
 
 def resolve_target(  # noqa: PLR0917  # the arguments of a command line

@@ -113,7 +113,7 @@ def serve(
         console().print(f"Holdfast {__version__} (core: {core})")
         for name, fact in facts.items():
             # Not wrapped, so that URLs and paths can be copied.
-            console().print(f"{name:<10} {fact}", soft_wrap=True, markup=False, highlight=False)
+            console().print(f"{name:<10} {fact}", soft_wrap=True, highlight=False)
         BUNDLES.log_missing()
         with demo_content(settings, first, server):
             run(settings, server, ssh, count)

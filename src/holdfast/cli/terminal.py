@@ -11,8 +11,6 @@ __all__ = ["CommandConsole"]
 
 # A word with the spaces after it. A quoted command is one: the terminal breaks it, and copies it as one line.
 WORD: Final = re.compile(r"(?:`[^`]*`|\S)+\s*")
-# The options of `print` that leave the wrapping to it.
-MARKUP: Final = frozenset({"markup"})
 # The fewest columns that are worth wrapping for.
 NARROWEST: Final = 20
 
@@ -25,14 +23,9 @@ class CommandConsole(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print; a text on a terminal is wrapped at words, with the indentation of its lines."""
-        if (
-            len(objects) == 1
-            and isinstance(objects[0], str | Text)
-            and self.is_terminal
-            and not options.keys() - MARKUP
-        ):
+        if len(objects) == 1 and isinstance(objects[0], str | Text) and self.is_terminal and not options:
             printed = objects[0]
-            text = printed if isinstance(printed, Text) else self.render_str(printed, **options)
+            text = printed if isinstance(printed, Text) else self.render_str(printed)
             objects = (self.wrapped(text),)
         super().print(*objects, **options)
 

@@ -70,8 +70,8 @@ def instance(
                 if identity is None
                 else f"{identity.instance_id}, key {identity.key_fingerprint or 'not known'}"
             )
-            console().print(f"{place}: {description}", soft_wrap=True, markup=False, highlight=False)
-        console().print(problem or MATCHING, soft_wrap=True, markup=False, highlight=False)
+            console().print(f"{place}: {description}", soft_wrap=True, highlight=False)
+        console().print(problem or MATCHING, soft_wrap=True, highlight=False)
     return ExitCode.NO if problem else ExitCode.FINE
 
 

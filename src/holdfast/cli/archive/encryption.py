@@ -114,7 +114,7 @@ def report(
         print_json(EncryptionOutput(archive_file, encrypted, encryption_change.files, encryption_change.damaged))
     else:
         files = f", with {count_of(encryption_change.files, 'file')} beside it" if encryption_change.files else ""
-        console().print(f"{printable(str(archive_file))} {outcome}{files}.", markup=False, soft_wrap=True)
+        console().print(f"{printable(str(archive_file))} {outcome}{files}.", soft_wrap=True)
         if encryption_change.damaged:
             print_note(
                 f"note: {count_of(encryption_change.damaged, 'file')} could not be decrypted: missing from now on"

@@ -135,7 +135,7 @@ def export_progress(name: str) -> Iterator[Tell | None]:
         yield None
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:,.0f} of {task.total:,.0f} messages, {task.fields[rate]:,.0f}/s"),
         TimeRemainingColumn(),
@@ -159,7 +159,7 @@ def print_result(target: Path, form: Form, summary: ExportSummary, problems: lis
     else:
         written = count_of(summary.written, "file")
         line = f"{written} written, {summary.unchanged:,} unchanged, {summary.removed:,} removed"
-        console().print(f"{printable(str(target))}: {line}", markup=False)
+        console().print(f"{printable(str(target))}: {line}")
         for problem in problems[:SHOWN]:
             print_note(f"note: {problem}")
         if len(problems) > SHOWN:

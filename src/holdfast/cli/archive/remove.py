@@ -153,4 +153,4 @@ def report(kind: str, number: int, name: str, removal: RemovalResult, *, json: b
         print_json(RemovalOutput(kind, number, name, removed, **facts))
         return
     verb = "Removed" if removed else "Would remove"
-    console().print(f"{verb} {kind} {printable(name)}: {sentence(removal)}.", markup=False)
+    console().print(f"{verb} {kind} {printable(name)}: {sentence(removal)}.")

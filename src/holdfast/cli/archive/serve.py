@@ -49,9 +49,7 @@ def serve_archive(
             proxy_headers=False,
             timeout_graceful_shutdown=3,
         )
-        console().print(
-            f"http://{HERE}:{port_in_use}/open/{token.reveal()}", soft_wrap=True, markup=False, highlight=False
-        )
+        console().print(f"http://{HERE}:{port_in_use}/open/{token.reveal()}", soft_wrap=True, highlight=False)
         console().print("This address works once, in one browser on this machine. Ctrl-C ends it.")
         worker = Worker(config, (signal.SIGINT, signal.SIGTERM))
         worker.run(sockets=[server])
