@@ -51,10 +51,31 @@ def fill(api: httpx.Client) -> None:
     api.put("/repos/admin/tides/contents/src/tides.py", json={"content": changed, "sha": sha, "message": "Fall"})
 
 
+def use_permalink(page: Page) -> None:
+    """Follow the link of a heading to itself with the keyboard; it is shown only then, and moves nothing."""
+    heading = page.get_by_role("heading", name="Tides", exact=True)
+    link = page.get_by_role("link", name="Permalink: Tides")
+    expect(link).to_have_css("opacity", "0")
+    place = heading.bounding_box()
+    link.focus()
+    # Focus that the keyboard moves is shown.
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(link).to_be_focused()
+    expect(link).to_have_css("opacity", "1")
+    assert heading.bounding_box() == place
+    page.keyboard.press("Enter")
+    expect(heading).to_have_id(page.url.rpartition("#")[2])
+    page.emulate_media(media="print")
+    expect(link).to_be_hidden()
+    page.emulate_media(media="screen")
+
+
 def look_around(site: Service, page: Page, keep: Keep, accessible: Check) -> None:
     """Open the home page of a repository, a file, its lines, its history and a commit."""
     expect(page.get_by_role("heading", name="Tides", exact=True)).to_be_visible()
     expect(page.get_by_role("img", name="The curve")).to_be_visible()
+    use_permalink(page)
     keep(page, "repository")
     # The longest of the relative times fits into its column.
     fits = "(cell) => { cell.textContent = '59 minutes ago'; return cell.scrollWidth <= cell.clientWidth; }"

@@ -52,6 +52,13 @@ class Tags(HTMLParser):
         self.closed.append(tag)
 
 
+def read(html: str) -> Tags:
+    """Return the tags of a text."""
+    tags = Tags()
+    tags.feed(html)
+    return tags
+
+
 def test_commonmark_with_tables_tasks_and_strikethrough() -> None:
     """Emphasis, strikethrough, tables, task lists and fenced code have their HTML elements."""
     markup = markdown(
@@ -136,12 +143,64 @@ def test_images_of_other_hosts_are_links() -> None:
     assert addresses(markdown('<img src="https://e.example/x.png" alt="cat"><img src="//e.example/y">')) == []
 
 
+def heading_ids(text: str) -> list[str]:
+    """Return the ids of the headings of a text."""
+    return re.findall(r'<h\d id="([^"]*)"', markdown(text, README))
+
+
 def test_headings_are_lowered_and_have_names() -> None:
-    """Headings begin at level 2, because the page has its own first one, and equal headings have unique ids."""
+    """Headings begin at level 2, because the page has its own first one."""
     markup = markdown("# A b!\n\n## A b\n\n###### c\n\n<h1 align=center>raw</h1>\n\nx <h1>y</h1>\n", README)
     assert re.findall(r"<h(\d)[^>]*>", markup) == ["2", "3", "6", "2", "2"]
     assert re.findall(r'id="([^"]*)"', markup) == ["h-a-b", "h-a-b-1", "h-c"]
     assert "id=" not in markdown("# A", ISSUE)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("# a\n# a\n# a-1\n# a", ["h-a", "h-a-1", "h-a-1-1", "h-a-2"]),
+        ("# a-1\n# a\n# a", ["h-a-1", "h-a", "h-a-2"]),
+        ("# `go` *on*", ["h-go-on"]),
+        ("# :rocket: start", ["h-rocket-start"]),
+        (f"# see {'ab' * 20}", [f"h-see-{'ab' * 20}"]),
+        # Its vowel signs are marks, which belong to the letters.
+        ("# \u0939\u093f\u0928\u094d\u0926\u0940", ["h-\u0939\u093f\u0928\u094d\u0926\u0940"]),
+        ("# !\n# ?", ["h-section", "h-section-1"]),
+    ],
+)
+def test_ids_of_headings_are_unique_and_those_that_writers_know_from_github(text: str, ids: list[str]) -> None:
+    """The id of a heading is its text without punctuation; equal ones are numbered."""
+    assert heading_ids(text) == ids
+
+
+def test_a_heading_has_a_link_to_itself_that_is_no_part_of_its_name() -> None:
+    """The link is beside the heading and named after it; a text whose headings have no ids has no such links."""
+    markup = markdown("Tide *table* :rocket:\n====\n", README)
+    assert '<h2 id="h-tide-table-rocket">Tide <em>table</em> \U0001f680</h2>' in markup
+    (link,) = (attributes for tag, attributes in read(markup).found if tag == "a")
+    assert (link["href"], link["class"]) == ("#h-tide-table-rocket", "permalink")
+    assert link["aria-label"] == "Permalink: Tide table \U0001f680"
+    assert "permalink" not in markdown("# A", ISSUE)
+
+
+def test_the_accessible_name_of_a_link_is_its_text() -> None:
+    """A text cannot give its links a name that differs from what they show."""
+    assert "aria-label" not in markdown('<a href="https://e.example" aria-label="Home">x</a>', README)
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("[x](#tides)", "#h-tides"),
+        ("[x](guide.md#tides)", "/ada/notes/src/branch/main/docs/guide.md#h-tides"),
+        ("[x](guide.md?display=source#L3)", "/ada/notes/src/branch/main/docs/guide.md?display=source#L3"),
+        ("[x](guide.py#L3)", "/ada/notes/src/branch/main/docs/guide.py#L3"),
+    ],
+)
+def test_fragments_of_links_are_those_of_the_page(text: str, target: str) -> None:
+    """A link to a heading, of this text or of another file, has the prefix of its id; one to a line has none."""
+    assert addresses(markdown(text, README)) == [target]
 
 
 @pytest.mark.parametrize(
@@ -173,8 +232,7 @@ def test_markup_is_sanitized(text: str) -> None:
 
 def assert_harmless(created: str) -> None:
     """Check that HTML has no dangerous elements, attributes or URLs, and closes only elements of its own."""
-    reader = Tags()
-    reader.feed(created)
+    reader = read(created)
     assert Counter(reader.closed) <= Counter(tag for tag, _ in reader.found)
     for tag, attributes in reader.found:
         assert tag not in {"script", "style", "iframe", "form", "button", "svg", "math", "meta", "base", "object"}

@@ -44,7 +44,7 @@ def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
     readme = render_readme(tmp_path, {"README.md": text})
     assert readme is not None
     html = str(readme.html)
-    assert 'href="/ada/notes/src/branch/feature/x/docs/guide.md#x"' in html
+    assert 'href="/ada/notes/src/branch/feature/x/docs/guide.md#text-x"' in html
     assert 'href="/ada/notes/src/branch/feature/x/top.txt"' in html
     assert 'href="/ada/notes/src/branch/feature/x/etc"' in html
     assert 'src="/ada/notes/media/branch/feature/x/img/a%20b.png"' in html

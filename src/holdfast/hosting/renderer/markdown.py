@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import normpath
 from typing import Final
+from unicodedata import category
 from urllib.parse import quote, unquote, urlsplit
 
 import nh3
@@ -35,8 +36,8 @@ SCHEMES: Final = frozenset({"http", "https", "mailto"})
 HERE: Final = "holdfast"
 ALERTS: Final = ("note", "tip", "important", "warning", "caution")
 CLASSES: Final = {
-    "a": {"mention", "elsewhere", "reference"},
-    "div": {"alert", "math", *(f"alert-{kind}" for kind in ALERTS)},
+    "a": {"mention", "elsewhere", "reference", "permalink"},
+    "div": {"alert", "heading", "math", *(f"alert-{kind}" for kind in ALERTS)},
     "li": {"task-list-item"},
     "ol": {"contains-task-list"},
     "p": {"alert-title"},
@@ -44,7 +45,7 @@ CLASSES: Final = {
     "ul": {"contains-task-list"},
 }
 ATTRIBUTES: Final[dict[str, set[str]]] = {
-    "a": {"href", "id", "title"},
+    "a": {"href", "id", "title", "aria-label"},
     "img": {"src", "alt", "title", "width", "height", "align"},
     "code": {"class"},
     "details": {"open"},
@@ -78,7 +79,10 @@ ALIGNED: Final = re.compile(r"text-align:(left|right|center)")
 HEADING_TAG: Final = re.compile(r"<(/?)h([1-6])(?=[\s>/])", re.IGNORECASE)
 LINK_TAG: Final = re.compile(r"<a[\s>]", re.IGNORECASE)
 LINK_END: Final = re.compile(r"</a[\s>]", re.IGNORECASE)
+NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
 NOTE: Final = re.compile(r"fn(?:ref)?\d{1,6}(?::\d{1,6})?")
+# The accessible name of a link to a heading; texts can give their own links no other one.
+PERMALINK: Final = "Permalink: "
 LANGUAGE: Final = re.compile(r"language-[\w+#.-]{1,40}")
 
 
@@ -180,7 +184,11 @@ def resolve_url(address: str, around: MarkdownContext, *, is_image: bool) -> str
     # `normpath` of an absolute path cannot leave the tree, whatever the number of `..` components.
     path = normpath(f"/{'' if parts.path.startswith('/') else around.folder}/{unquote(parts.path)}").lstrip("/")
     tail = f"?{parts.query}" if parts.query else ""
-    return f"{tree}/{quote(path)}{tail}{f'#{parts.fragment}' if parts.fragment else ''}"
+    if parts.fragment:
+        # With a query, it is the source of the file that is shown, with numbers of lines instead of headings.
+        anchor = f"{around.anchors}-" if around.anchors and is_markdown(path) and not tail else ""
+        tail += f"#{anchor}{parts.fragment}"
+    return f"{tree}/{quote(path)}{tail}"
 
 
 @lru_cache(maxsize=64)
@@ -194,6 +202,8 @@ def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
             return resolve_url(value, around, is_image=True)
         if attribute == "class" and tag == "code":
             return value if LANGUAGE.fullmatch(value) else None
+        if attribute == "aria-label" and tag == "a":
+            return value if value.startswith(PERMALINK) else None
         if attribute == "id":
             # Links within the text get the same prefix.
             anchor = f"{around.anchors}-{value}" if NOTE.fullmatch(value) else value
@@ -302,13 +312,25 @@ def image_or_link(token: Token, around: MarkdownContext, *, inside: bool) -> lis
     )
 
 
-def heading_anchor(inline: Token, prefix: str, taken: dict[str, int]) -> str:
-    """Return a unique anchor for a heading."""
-    heading = "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
-    slug = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
-    count = taken.get(slug, 0)
-    taken[slug] = count + 1
-    return f"{prefix}-{slug}-{count}" if count else f"{prefix}-{slug}"
+def heading_slug(heading: str, taken: dict[str, int]) -> str:
+    """Return the fragment that identifies a heading, formed as on GitHub: unique in the text, and never empty."""
+    slug = NOT_IN_SLUG.sub(mark_or_nothing, heading.strip().lower()).replace(" ", "-") or "section"
+    unique = slug
+    while unique in taken:
+        taken[slug] += 1
+        unique = f"{slug}-{taken[slug]}"
+    taken[unique] = 0
+    return unique
+
+
+def mark_or_nothing(character: re.Match[str]) -> str:
+    """Return a combining mark, which belongs to its letter, and nothing for any other character."""
+    return character[0] if category(character[0]).startswith("M") else ""
+
+
+def plain_heading(inline: Token) -> str:
+    """Return the text of a heading without its formatting."""
+    return "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
 
 
 def shifted_level(level: str, around: MarkdownContext) -> str:
@@ -324,11 +346,10 @@ def shift_headings(html: str, around: MarkdownContext) -> str:
 def apply_context(state: StateCore) -> None:
     """Apply the context to a parsed text."""
     around: MarkdownContext = state.env["around"]
-    taken: dict[str, int] = {}
-    for place, token in enumerate(state.tokens):
+    if around.anchors:
+        state.tokens = with_permalinks(state.tokens, around.anchors)
+    for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
-            if token.nesting == 1 and around.anchors:
-                token.attrSet("id", heading_anchor(state.tokens[place + 1], around.anchors, taken))
             token.tag = f"h{shifted_level(token.tag[1:], around)}"
         elif token.type in {"th_open", "td_open"}:
             aligned = ALIGNED.fullmatch(str(token.attrs.pop("style", "")))
@@ -338,6 +359,30 @@ def apply_context(state: StateCore) -> None:
             token.content = shift_headings(token.content, around)
         elif token.type == "inline":
             token.children = link_references(token.children or [], around)
+
+
+def with_permalinks(tokens: list[Token], anchors: str) -> list[Token]:
+    """Return the tokens with an id for each heading, and a link to it beside it, which is no part of its name."""
+    linked: list[Token] = []
+    taken: dict[str, int] = {}
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            slug = heading_slug(plain_heading(tokens[place + 1]), taken)
+            token.attrSet("id", f"{anchors}-{slug}")
+            linked += [Token("heading_group_open", "div", 1, {"class": "heading"}, block=True), token]
+        elif token.type == "heading_close":
+            label = f"{PERMALINK}{with_emoji(plain_heading(tokens[place - 1]))}"
+            # The sanitizer adds the prefix to the fragment.
+            link = {"class": "permalink", "href": f"#{slug}", "aria-label": label}
+            linked += [
+                token,
+                Token("link_open", "a", 1, link),
+                Token("link_close", "a", -1),
+                Token("heading_group_close", "div", -1, block=True),
+            ]
+        else:
+            linked.append(token)
+    return linked
 
 
 def mark_tasks(state: StateCore) -> None:
