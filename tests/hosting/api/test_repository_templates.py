@@ -63,6 +63,21 @@ def test_only_the_requested_parts_are_copied(clients: ServiceClients) -> None:
     assert ada.get("/repos/ada/boat/branch_protections").json() == []
 
 
+def test_teams_are_copied_within_their_organization_only(clients: ServiceClients) -> None:
+    """A rule of a repository of another owner names no teams, which mean nothing there."""
+    ada = clients.user("ada")
+    ada.post("/orgs", json={"username": "fleet"})
+    ada.post("/orgs/fleet/teams", json={"name": "Crew", "permission": "write"})
+    ada.post("/orgs/fleet/repos", json={"name": "ship", "auto_init": True, "template": True})
+    rule = {"rule_name": "main", "enable_push": True, "push_whitelist_teams": ["Crew"]}
+    ada.post("/repos/fleet/ship/branch_protections", json=rule)
+    for owner, teams in (("ada", []), ("fleet", ["Crew"])):
+        body = {"owner": owner, "name": "boat", "protected_branch": True}
+        assert ada.post("/repos/fleet/ship/generate", json=body).status_code == 201
+        (copied,) = ada.get(f"/repos/{owner}/boat/branch_protections").json()
+        assert (copied["enable_push"], copied["push_whitelist_teams"]) == (True, teams)
+
+
 def test_invalid_requests_generate_nothing(clients: ServiceClients) -> None:
     """Other repositories than templates, empty requests, taken names and hooks of others are refused."""
     ada, bob = clients.user("ada"), clients.user("bob")

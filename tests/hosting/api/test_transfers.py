@@ -157,6 +157,34 @@ def test_teams_of_the_new_owner_get_access(clients: ServiceClients, ada: httpx.C
     assert clients.with_token(bob).get("/repos/other/ship/teams").json()[-1]["name"] == "Others"
 
 
+@pytest.mark.parametrize("new_owner", ["bob", "ada"])
+def test_the_teams_of_the_old_owner_leave_the_rules(clients: ServiceClients, new_owner: str) -> None:
+    """Teams of an organization have no say in the branches and tags of a repository it has given away."""
+    bob, eve = clients.account("bob"), clients.account("eve")
+    make_organization(clients.database, "fleet", bob)
+    owner, member = clients.with_token(bob), clients.with_token(eve)
+    crew = owner.post("/orgs/fleet/teams", json={"name": "Crew", "permission": "read"}).json()["id"]
+    owner.put(f"/teams/{crew}/members/eve")
+    owner.post("/orgs/fleet/repos", json={"name": "ship", "auto_init": True})
+    owner.post("/repos/fleet/ship/branches", json={"new_branch_name": "fix"})
+    rule = {"enable_approvals_whitelist": True, "approvals_whitelist_teams": ["Crew"]}
+    owner.post("/repos/fleet/ship/branch_protections", json={"rule_name": "main", **rule})
+    owner.post("/repos/fleet/ship/tag_protections", json={"name_pattern": "v*", "whitelist_teams": ["Crew"]})
+    owner.post("/repos/fleet/ship/pulls", json={"title": "Plug", "head": "fix", "base": "main"})
+    ada = clients.user("ada")
+    assert owner.post("/repos/fleet/ship/transfer", json={"new_owner": new_owner}).status_code == 202
+    caller = owner
+    if new_owner == "ada":
+        caller = ada
+        assert ada.post("/repos/fleet/ship/transfer/accept").status_code == 202
+    (branches,) = caller.get(f"/repos/{new_owner}/ship/branch_protections").json()
+    assert (branches["enable_approvals_whitelist"], branches["approvals_whitelist_teams"]) == (True, [])
+    (tags,) = caller.get(f"/repos/{new_owner}/ship/tag_protections").json()
+    assert (tags["name_pattern"], tags["whitelist_teams"]) == ("v*", [])
+    reviews = f"/repos/{new_owner}/ship/pulls/1/reviews"
+    assert member.post(reviews, json={"event": "APPROVED"}).json()["official"] is False
+
+
 def test_a_taken_name_keeps_the_transfer_pending(clients: ServiceClients, ada: httpx.Client) -> None:
     """Accepting fails with 409 if the name is taken; an immediate transfer by an administrator ends the wait."""
     bob = caller(clients, "bob")

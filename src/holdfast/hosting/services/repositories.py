@@ -56,6 +56,7 @@ from holdfast.hosting.store import (
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import TransactionDatabase
+from holdfast.hosting.store.protections import remove_teams
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import DeclaredSettings
 from holdfast.hosting.store.repository_events import (
@@ -66,6 +67,7 @@ from holdfast.hosting.store.repository_events import (
     record_transferred,
 )
 from holdfast.hosting.store.repository_log import NewPack
+from holdfast.hosting.store.tag_protections import remove_tag_teams
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "edit",
     "find_new_owner",
     "may_create_for",
+    "move_to",
     "permissions_in",
     "remove",
     "remove_topic",
@@ -441,10 +444,20 @@ def transfer(
     if not may_create_for(app, actor, owner):
         raise Forbidden(Permission.NEW_OWNER)
     with app.database.write() as connection:
-        store.transfer_repository(connection, target.repository, owner)
-        teams.give_transferred(connection, owner, target.repository.id, team_ids)
-        record_transferred(connection, target.repository, owner, user)
+        move_to(connection, target.repository, owner, user, team_ids)
     return store.repository_by_id(app.database, target.repository.id)
+
+
+def move_to(
+    connection: Connection, repository: store.Repository, owner: Account, actor: Account, team_ids: Sequence[int]
+) -> None:
+    """Transfer a repository without authorization: the teams of the old owner lose access, also in its rules."""
+    store.transfer_repository(connection, repository, owner)
+    if owner.id != repository.owner.id:
+        remove_teams(connection, repository.id)
+        remove_tag_teams(connection, repository.id)
+    teams.give_transferred(connection, owner, repository.id, team_ids)
+    record_transferred(connection, repository, owner, actor)
 
 
 def delete(app: App, actor: Actor, target: RepositoryAccess) -> None:

@@ -99,6 +99,8 @@ def generate(
             hooks.copy_hooks(connection, source.id, number)
         if parts.protected_branch:
             protections.copy_protections(connection, source.id, number)
+            if owner.id != source.owner.id:
+                protections.remove_teams(connection, number)
         if parts.avatar and source.avatar:
             avatars.copy_avatar(connection, source, number)
         if parts.topics:

@@ -19,7 +19,6 @@ from holdfast.hosting.store import repositories as repository_rows
 from holdfast.hosting.store import transfers as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.repository_events import record_transferred
 from holdfast.hosting.store.teams import Team
 from holdfast.hosting.store.transfers import Transfer, WaitingTransfer
 
@@ -126,9 +125,7 @@ def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
         raise Forbidden(Permission.ACCEPT_TRANSFER)
     with app.database.write() as connection:
         store.remove_transfer(connection, target.repository, transfer.recipient)
-        repository_rows.transfer_repository(connection, target.repository, transfer.recipient)
-        teams.give_transferred(connection, transfer.recipient, target.repository.id, transfer.team_ids)
-        record_transferred(connection, target.repository, transfer.recipient, user)
+        repositories.move_to(connection, target.repository, transfer.recipient, user, transfer.team_ids)
     return repository_rows.repository_by_id(app.database, target.repository.id)
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "find_protection",
     "protections_in",
     "protections_of",
+    "remove_teams",
 ]
 
 
@@ -171,3 +172,12 @@ def copy_protections(connection: Connection, source_id: int, repository_id: int)
     names = ["repository_id", "created_at", "updated_at", *copied]
     its_rules = rows.where(protections.c.repository_id == source_id).order_by(protections.c.id)
     connection.execute(insert(protections).from_select(names, its_rules))
+
+
+def remove_teams(connection: Connection, repository_id: int) -> None:
+    """Remove all teams from the branch protections of a repository; they are those of another owner."""
+    without = dict.fromkeys((name for name in ProtectionRule.__struct_fields__ if name.endswith("_teams")), ())
+    its_rules = select(protections.c.id, protections.c.rule).where(protections.c.repository_id == repository_id)
+    for number, text in connection.execute(its_rules).all():
+        rule = msgspec.json.encode(msgspec.structs.replace(decoder.decode(text), **without)).decode()
+        connection.execute(update(protections).where(protections.c.id == number).values(rule=rule))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import InvalidValue, NoSuchProtection, ProtectionTaken
@@ -22,6 +22,7 @@ __all__ = [
     "change_tag_protection",
     "delete_tag_protection",
     "find_tag_protection",
+    "remove_tag_teams",
     "tag_protections_of",
 ]
 
@@ -126,3 +127,9 @@ def delete_tag_protection(database: Database, number: int) -> None:
     """Delete a rule."""
     with database.write() as connection:
         connection.execute(delete(tag_protections).where(tag_protections.c.id == number))
+
+
+def remove_tag_teams(connection: Connection, repository_id: int) -> None:
+    """Remove all teams from the tag protections of a repository; they are those of another owner."""
+    its_rules = tag_protections.c.repository_id == repository_id
+    connection.execute(update(tag_protections).where(its_rules).values(teams="[]"))
