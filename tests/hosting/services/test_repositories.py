@@ -289,6 +289,17 @@ def test_a_fork_is_no_more_public_than_its_parent(app: App, admin: Account, read
         assert not repositories.edit(app, actor, access_of(app, actor, repository), public).is_private
 
 
+def test_a_transfer_to_a_hidden_owner_reveals_nothing(app: App) -> None:
+    """A private organization is refused like a name that nobody has; a public one is known, and refused."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    make_organization(app.database, "smugglers", bob, visibility="private")
+    make_organization(app.database, "guild", bob)
+    ship = repositories.create(app, ada, ada, NewRepository(name="ship"))
+    for name, kind in (("smugglers", NoSuchAccount), ("nobody", NoSuchAccount), ("guild", Forbidden)):
+        with pytest.raises(kind):
+            repositories.transfer(app, Actor(ada), access_of(app, Actor(ada), ship), name)
+
+
 def test_a_transferred_repository_goes_to_the_teams_that_are_named(app: App, admin: Account) -> None:
     """Teams of other organizations are ignored, the transfer is an event, and a new owner is required."""
     actor = Actor(admin)

@@ -38,7 +38,7 @@ from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.git.refs import check_new_branch
 from holdfast.hosting.git.repository import Kind
-from holdfast.hosting.services import durations, file_templates
+from holdfast.hosting.services import durations, file_templates, users
 from holdfast.hosting.services.fields import check_length, check_ref_field, check_required
 from holdfast.hosting.storage.pack_files import new_pack
 from holdfast.hosting.store import (
@@ -442,6 +442,8 @@ def transfer(
     except NoSuchUser:
         raise NoSuchAccount(new_owner) from None
     if not may_create_for(app, actor, owner):
+        if not users.is_visible(app, actor, owner):
+            raise NoSuchAccount(new_owner)
         raise Forbidden(Permission.NEW_OWNER)
     with app.database.write() as connection:
         move_to(connection, target.repository, owner, user, team_ids)
