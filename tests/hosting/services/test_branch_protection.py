@@ -288,6 +288,10 @@ def test_only_administrators_of_the_repository_manage_rules(app: App, notes: Rep
         ("main", {"unprotected_file_patterns": "a;[b"}, InvalidValue),
         ("main", {"push_whitelist_usernames": ["nobody"]}, UnknownName),
         ("main", {"push_whitelist_teams": ["nobody"]}, UnknownName),
+        ("main", {"status_check_contexts": ["x"] * 101}, InvalidField),
+        ("main", {"status_check_contexts": ["x" * 256]}, InvalidField),
+        ("main", {"push_whitelist_usernames": ["nobody"] * 1001}, InvalidField),
+        ("main", {"push_whitelist_teams": ["nobody"] * 1001}, InvalidField),
     ],
 )
 def test_invalid_rules_are_refused(

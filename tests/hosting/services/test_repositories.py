@@ -160,6 +160,13 @@ def test_fields_are_validated(app: App, admin: Account) -> None:
             InvalidField,
             "[Website]: MaxSize",
         ),
+        (
+            lambda: repositories.edit(
+                app, actor, target, RepositoryEdit(declared={"default_merge_style": "x" * 101})
+            ),
+            InvalidField,
+            "[DefaultMergeStyle]: MaxSize",
+        ),
         (lambda: repositories.edit(app, actor, target, RepositoryEdit(name="a b")), InvalidValue, "[Name]"),
         (
             lambda: repositories.edit(app, actor, target, RepositoryEdit(default_branch="gone")),

@@ -84,6 +84,7 @@ def test_a_name_and_an_address_are_taken_once(app: App, admin: Actor, ada: Accou
         ({"full_name": "x" * 101}, InvalidField, "FullName"),
         ({"description": "x" * 256}, InvalidField, "Description"),
         ({"location": "x" * 51}, InvalidField, "Location"),
+        ({"language": "x" * 51}, InvalidField, "Language"),
         ({"email": ""}, InvalidField, "Email"),
         ({"website": "javascript:alert(1)"}, InvalidValue, "Website"),
         ({"visibility": "secret"}, InvalidValue, "Visibility"),

@@ -47,6 +47,10 @@ __all__ = [
 LONGEST_RULE_NAME: Final = 255
 LARGEST_PRIORITY: Final = 2**31
 MOST_APPROVALS: Final = 1000
+# Required statuses, which every branch of a list repeats, and users or teams on an allowlist.
+MOST_CONTEXTS: Final = 100
+LONGEST_CONTEXT: Final = 255
+MOST_NAMES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +273,9 @@ def changed_rule(
     check_number("RequiredApprovals", changes.required_approvals, MOST_APPROVALS)
     values: dict[str, Any] = {name: value for name in PLAIN if (value := getattr(changes, name)) is not UNSET}
     if "status_check_contexts" in values:
+        check_length(values["status_check_contexts"], "StatusCheckContexts", MOST_CONTEXTS)
+        for context in values["status_check_contexts"]:
+            check_length(context, "StatusCheckContexts", LONGEST_CONTEXT)
         values["status_check_contexts"] = tuple(values["status_check_contexts"])
     for prefix, stored_prefix in ALLOWLISTS.items():
         names = getattr(changes, people_key(prefix))
@@ -302,6 +309,7 @@ def check_pattern(field: str, pattern: str, separators: str) -> None:
 
 def user_ids(app: App, names: list[str]) -> tuple[int, ...]:
     """Return the ids of users by name."""
+    check_length(names, "Usernames", MOST_NAMES)
     users = accounts.by_names(app.database, names)
     for name in names:
         if name.casefold() not in users:
@@ -311,6 +319,7 @@ def user_ids(app: App, names: list[str]) -> tuple[int, ...]:
 
 def team_ids(app: App, target: RepositoryAccess, names: list[str]) -> tuple[int, ...]:
     """Return the ids of teams of the repository's organization by name."""
+    check_length(names, "Teams", MOST_NAMES)
     owner = target.repository.owner
     ids_by_name = organizations.teams_by_names(app.database, owner, names)
     for name in names:

@@ -99,6 +99,8 @@ __all__ = [
 LONGEST_NAME: Final = 100
 LONGEST_DESCRIPTION: Final = 2048
 LONGEST_WEBSITE: Final = 1024
+# Of a setting that is only stored and returned, with every list of repositories.
+LONGEST_SETTING: Final = 100
 TOPIC: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,34}")
 MOST_TOPICS: Final = 25
 
@@ -364,6 +366,9 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
     ):
         if text is not UNSET:
             check_length(text, field, limit)
+    for declared_name, value in changes.declared.items():
+        if isinstance(value, str):
+            check_length(value, declared_name.title().replace("_", ""), LONGEST_SETTING)
     interval: int | None = None
     if current.is_mirror and "mirror_interval" in changes.declared:
         interval = durations.checked_interval(changes.declared["mirror_interval"], "MirrorInterval")

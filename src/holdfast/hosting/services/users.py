@@ -56,6 +56,7 @@ LIMITS: Final[Mapping[str, tuple[str, int]]] = {
     "website": ("Website", 255),
     "location": ("Location", 50),
     "description": ("Description", 255),
+    "language": ("Language", 50),
 }
 
 
