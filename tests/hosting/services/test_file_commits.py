@@ -49,6 +49,7 @@ from holdfast.hosting.services.file_commits import (
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage.batch_queue import MAX_BATCH, QueuedRequest
+from holdfast.hosting.storage.pack_files import INLINE_LIMIT
 from holdfast.hosting.store import accounts, commit_keys, lfs, protections, repository_log
 from holdfast.hosting.store.commit_keys import IdempotencyKey
 from holdfast.hosting.store.protections import ProtectionRule
@@ -510,6 +511,20 @@ def test_large_files_are_stored_as_the_attributes_say(app: App, repository: Repo
         assert stored(app, repository, new) == content
     commit_files(app, commit_request(app, repository, file_change("p.bin", pointer.format())))
     assert stored(app, repository, "p.bin") == pointer.format()
+    check_events_and_log(app, repository)
+
+
+def test_many_small_files_are_not_stored_in_a_row(app: App, repository: Repository) -> None:
+    """Contents that are large only together are in the object store, as those of a large file are."""
+    names = [f"f{number}" for number in range(10)]
+    changes = [file_change(name, os.urandom(50_000)) for name in names]
+    commit_files(app, commit_request(app, repository, *changes, file_change("small", b"1")))
+    with app.database.read() as connection:
+        rows = repository_log.live_packs(connection, repository.id, 0)
+    assert all(pack.size < INLINE_LIMIT for pack in rows if not pack.store_key)
+    assert sum(pack.size for pack in rows if pack.store_key) > 500_000
+    app.copies.discard(repository.id)
+    assert [len(stored(app, repository, name)) for name in [*names, "small"]] == [50_000] * 10 + [1]
     check_events_and_log(app, repository)
 
 

@@ -43,7 +43,7 @@ from holdfast.hosting.services.file_changes import AppliedChanges, Base, FileCha
 from holdfast.hosting.services.file_contents import FileContent, inflated, is_large
 from holdfast.hosting.services.ref_updates import BRANCHES, ActorUpdates
 from holdfast.hosting.storage.batch_queue import QueuedRequest
-from holdfast.hosting.storage.pack_files import new_pack, pack_ids
+from holdfast.hosting.storage.pack_files import INLINE_LIMIT, new_pack, pack_ids
 from holdfast.hosting.store import commit_keys, lfs, protections, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import IdempotencyKey
@@ -223,8 +223,7 @@ def commit_files(app: App, request: CommitRequest) -> CommitResult:
     commit_request = msgspec.structs.replace(request, changes=changes)
     if request.dry_run:
         return prepare(open_batch(app, repository), commit_request).committed
-    # Small contents go into the pack of the batch; large ones are packed before it, so that no other writer waits.
-    large = [change for change in changes if change.content is not None and change.content.small is None]
+    large = large_contents(changes)
     if large and (
         commit_request.key is None or commit_keys.find_key(app.database, repository, commit_request.key) is None
     ):
@@ -232,6 +231,16 @@ def commit_files(app: App, request: CommitRequest) -> CommitResult:
     commit_result: CommitResult = app.commit_queue.submit(repository.id, commit_request, partial(commit_all, app))
     app.pushed.add(repository.id)
     return commit_result
+
+
+def large_contents(changes: Sequence[FileChange]) -> list[FileChange]:
+    """Return the changes whose contents are packed before the batch, so that no other writer waits for them.
+
+    Small contents go into the pack of the batch, which is stored in its row, unless they are too large together.
+    """
+    contents = [(change, change.content) for change in changes if change.content is not None]
+    exceed_row = sum(content.size for _, content in contents) > INLINE_LIMIT
+    return [change for change, content in contents if exceed_row or content.small is None]
 
 
 def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> CommitRequest:
@@ -418,9 +427,9 @@ def keep(
         if not dry:
             pointers.append(pointer)
         content = FileContent(pointer.format())
-    is_preview = dry and change.content is content
-    is_stored = content.small is None and (is_preview or content.blob_id in request.packed)
-    blob = content.blob_id if is_stored else batch.draft.blob(content.whole())
+    is_preview = dry and content.small is None and change.content is content
+    is_packed = bool(request.packed) and content.blob_id in request.packed
+    blob = content.blob_id if is_preview or is_packed else batch.draft.blob(content.whole())
     batch.known[blob] = content
     return blob
 
