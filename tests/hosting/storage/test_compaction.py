@@ -1,6 +1,7 @@
 """Compaction and garbage collection of packs."""
 
 import os
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -147,6 +148,19 @@ def test_one_machine_compacts_at_a_time(ship: LogRepository, tmp_path: Path) -> 
         other._replace(ship.id, found, lambda folder: other._merge(folder, found))
     assert ship.packs() == after
     assert objects(ship, tmp_path / "third")
+
+
+def test_one_thread_compacts_at_a_time(ship: LogRepository) -> None:
+    """The compaction after a push and that of all repositories run in the same process."""
+    results: list[bool] = []
+    with ship.app.compactor._lease(ship.id) as is_held:
+        assert is_held
+        thread = threading.Thread(target=lambda: results.append(ship.app.compactor.compact(ship.id)))
+        thread.start()
+        thread.join()
+    assert results == [False]
+    assert len(ship.packs()) == 5
+    assert ship.app.compactor.compact(ship.id)
 
 
 def test_packs_are_chosen_while_the_lease_is_held(

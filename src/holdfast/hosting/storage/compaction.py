@@ -8,6 +8,7 @@ time.
 A superseded pack is kept for a grace period, for readers on other machines that are about to fetch it.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -58,7 +59,7 @@ def choose(pack_rows: Sequence[PackRow]) -> list[PackRow]:
 
 
 class Compactor:
-    """Merges packs of repositories; a lease allows one machine at a time per repository."""
+    """Merges packs of repositories; a lease allows one thread of one machine at a time per repository."""
 
     def __init__(self, database: Database, store: ObjectStore, copies: LocalCopies, holder: str) -> None:
         self._database = database
@@ -183,13 +184,15 @@ class Compactor:
     def _lease(self, repository_id: int) -> Iterator[bool]:
         """Hold the lease of a repository; yields whether it was free. Packs are chosen while it is held."""
         name = f"compaction {repository_id}"
-        if not take_lease(self._database, name, self._holder, seconds=LEASE_SECONDS):
+        # Two threads of a process may compact: after pushes, and all repositories at an interval.
+        holder = f"{self._holder} {threading.get_ident()}"
+        if not take_lease(self._database, name, holder, seconds=LEASE_SECONDS):
             yield False
             return
         try:
             yield True
         finally:
-            release_lease(self._database, name, self._holder)
+            release_lease(self._database, name, holder)
 
     def _record(
         self, repository_id: int, old: Sequence[PackRow], new_pack: NewPack | None, expected: int | None
