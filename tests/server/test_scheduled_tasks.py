@@ -15,7 +15,7 @@ from holdfast.hosting.git.contributors import ContributorList
 from holdfast.hosting.storage import compaction
 from holdfast.hosting.store import accounts, repositories, repository_log, sessions, ssh_keys, tokens
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.leases import take_lease
+from holdfast.hosting.store.leases import release_lease, take_lease
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.tables import ref_log
 from holdfast.server import scheduled_tasks as scheduled_tasks_module
@@ -247,6 +247,13 @@ def test_a_repository_with_many_packs_is_compacted_by_any_process(
     follow_pushes(host)
     assert count() == 2
     monkeypatch.setattr(compaction, "MOST_PACKS", 1)
+    lease = f"compaction {repository.id}"
+    take_lease(host.database, lease, "another", seconds=60)
+    host.pushed.add(repository.id)
+    host.cooldowns.clear()
+    follow_pushes(host)
+    assert (count(), host.pushed) == (2, {repository.id}), "it is compacted after the cooldown"
+    release_lease(host.database, lease, "another")
     (compact,) = (task for task in scheduled_tasks(host) if task.name == "compact")
     compact.run(host)
     assert count() == 1

@@ -117,7 +117,9 @@ def follow_pushes(app: App) -> None:
         try:
             languages.count(app, number)
             contributors.count(app, number)
-            maintenance.compact(app, [number])
+            if maintenance.compact(app, [number]).busy:
+                # The packs of this push may be newer than those that are being compacted.
+                app.pushed.add(number)
             refresh_commit_graph(app.copies.update(number).folder)
         except (HostingError, OSError):
             # Deleted meanwhile, or damaged, which `holdfast admin doctor` reports.

@@ -22,7 +22,7 @@ from holdfast.hosting.storage.compaction import (
     ORPHAN_SECONDS,
     choose,
 )
-from holdfast.hosting.storage.pack_files import INLINE_LIMIT, index_key, store_pack_file
+from holdfast.hosting.storage.pack_files import INLINE_LIMIT, index_key, merge_pack_files, store_pack_file
 from holdfast.hosting.store import repositories, repository_log
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.leases import take_lease
@@ -200,7 +200,7 @@ def test_small_packs_get_deltas_before_they_are_merged(
     ship: LogRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The merged pack has the deltas, whichever of the packs git reads first."""
-    merge = compaction.merge_pack_files
+    merge = merge_pack_files
 
     def merge_and_touch(repository: Path, target: Path, names: Sequence[str], *options: str) -> Path:
         merged = merge(repository, target, names, *options)
