@@ -471,13 +471,13 @@ def test_nothing_is_merged_in_an_archive(scenario: Scenario) -> None:
         pull_merges.cancel_scheduled(app, actor, target, issue)
 
 
-def schedule(scenario: Scenario, **more: object) -> Issue:
+def schedule(scenario: Scenario, *, title: str = "", delete_branch: bool | None = None) -> Issue:
     """Schedule the merge of a pull request as the writer, for when a status of its head succeeds."""
     rule = ProtectionRule(enable_status_check=True, status_check_contexts=("ci",))
     protections.create_protection(scenario.app.database, scenario.repository, "main", rule)
     commit(scenario, "fix", "f")
     issue = open_pull(scenario)
-    assert merge(scenario, issue, when_checks_succeed=True, **more) is False
+    assert not merge(scenario, issue, when_checks_succeed=True, title=title, delete_branch=delete_branch)
     return issue
 
 
@@ -535,16 +535,17 @@ def test_a_scheduled_merge_deletes_the_head_branch_as_asked_or_by_default(
     assert (tip(scenario, "fix") is None) == (default if wanted is None else wanted)
 
 
-@pytest.mark.parametrize("change", [{"is_active": False}, {"may_not_log_in": True}])
+@pytest.mark.parametrize(("is_active", "may_not_log_in"), [(False, False), (True, True)])
 def test_a_scheduled_merge_waits_while_its_user_may_not_log_in(
-    scenario: Scenario, scheduled: Issue, change: dict[str, bool]
+    scenario: Scenario, scheduled: Issue, *, is_active: bool, may_not_log_in: bool
 ) -> None:
     """A deactivated user can neither merge nor have something merged; once activated they can."""
     succeed(scenario, scheduled)
     app = scenario.app
-    user = account_administration.change_user(app.database, scenario.writer, **change)
+    change = account_administration.change_user
+    user = change(app.database, scenario.writer, is_active=is_active, may_not_log_in=may_not_log_in)
     assert pull_merges.retry_scheduled(app) == 0
-    account_administration.change_user(app.database, user, is_active=True, may_not_log_in=False)
+    change(app.database, user, is_active=True, may_not_log_in=False)
     assert pull_merges.retry_scheduled(app) == 1
 
 
