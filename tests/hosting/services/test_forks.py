@@ -23,9 +23,11 @@ from holdfast.hosting.errors import (
     PushRefused,
     RepositoryReadOnly,
 )
-from holdfast.hosting.services import forks, repositories, webhooks
+from holdfast.hosting.services import forks, organizations, repositories, transfers, users, webhooks
 from holdfast.hosting.services.file_commits import commit_files
+from holdfast.hosting.services.organizations import OrganizationEdit
 from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.users import ProfileEdit
 from holdfast.hosting.services.webhooks import NewWebhook
 from holdfast.hosting.store import deliveries, protections, repository_log
 from holdfast.hosting.store.accounts import Account
@@ -34,6 +36,7 @@ from holdfast.hosting.store.protections import ProtectionRule
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import repositories as table
+from holdfast.hosting.store.transfers import add_transfer
 from tests.hosting.repository_helpers import READ, WRITE, let_in, make_organization, make_people, recorded_events
 from tests.hosting.services.commit_helpers import commit_request, file_change
 
@@ -131,6 +134,46 @@ def test_a_private_repository_is_forked_by_its_readers_and_stays_private(app: Ap
 
 
 @SQLITE
+def become_private(app: App, way: str, owner: Account, organization: Account, repository: Repository) -> None:
+    """Hide the owner of a repository, or transfer it to an owner who is hidden."""
+    if way == "organization":
+        target = organizations.access_in(app, Actor(owner), organization)
+        organizations.edit(app, Actor(owner), target, OrganizationEdit(visibility="private"))
+    elif way == "user":
+        users.edit_profile(app, Actor(owner), ProfileEdit(visibility="private"))
+    else:
+        hidden = make_organization(app.database, "hidden", owner, visibility="private")
+        transfers.start(*seen(app, owner, repository), hidden.name)
+
+
+@SQLITE
+@pytest.mark.parametrize("way", ["organization", "user", "transfer"])
+def test_forks_become_private_with_the_owner_of_their_parent(app: App, way: str) -> None:
+    """Whatever hides a repository hides its forks and theirs, and no other repository."""
+    ada, bob, cid = make_people(app.database, "ada", "bob", "cid")
+    crew = make_organization(app.database, "crew", ada)
+    parent = repositories.create(app, ada if way == "user" else crew, ada, NewRepository(name="ship"), {"a": b"a"})
+    fork = forks.fork(*seen(app, bob, parent))
+    below = forks.fork(*seen(app, cid, fork))
+    other = repositories.create(app, bob, bob, NewRepository(name="other"))
+    become_private(app, way, ada, crew, parent)
+    hidden = [repository_by_id(app.database, number).is_private for number in (fork.id, below.id, other.id)]
+    assert hidden == [True, True, False]
+
+
+@SQLITE
+def test_an_accepted_transfer_to_a_hidden_owner_hides_the_forks(app: App) -> None:
+    """The forks stay public while the transfer is pending."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    (eve,) = make_people(app.database, "eve", visibility="private")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    fork = forks.fork(*seen(app, bob, parent))
+    add_transfer(app.database, parent, ada, eve)
+    assert not repository_by_id(app.database, fork.id).is_private
+    transfers.accept(*seen(app, eve, parent))
+    assert repository_by_id(app.database, fork.id).is_private
+
+
 def test_an_organization_owns_the_forks_of_those_who_may_create_repositories_there(app: App) -> None:
     """Other users are refused, and an organization they cannot see does not exist for them."""
     ada, bob = make_people(app.database, "ada", "bob")

@@ -3,6 +3,7 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
+from sqlalchemy import Connection
 
 from holdfast.hosting.access import (
     Actor,
@@ -17,6 +18,7 @@ from holdfast.hosting.services.users import check_profile
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import organizations as store
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.forks import hide_forks_of_owner
 
 __all__ = [
     "NewOrganization",
@@ -79,7 +81,13 @@ def create(app: App, actor: Actor, owner: Account, new_organization: NewOrganiza
 def edit(app: App, actor: Actor, organization: OrganizationAccess, changes: OrganizationEdit) -> Account:
     """Edit the profile of an organization."""
     require_organization_owner(actor, organization)
-    return accounts.change_account(app.database, organization.account, **checked_columns(changes))
+    columns = checked_columns(changes)
+
+    def hide_forks(connection: Connection) -> None:
+        if columns.get("visibility") == "private":
+            hide_forks_of_owner(connection, organization.account)
+
+    return accounts.change_account(app.database, organization.account, within=hide_forks, **columns)
 
 
 def rename(app: App, actor: Actor, organization: OrganizationAccess, name: str) -> Account:

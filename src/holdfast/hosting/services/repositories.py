@@ -458,8 +458,13 @@ def transfer(
 def move_to(
     connection: Connection, repository: store.Repository, owner: Account, actor: Account, team_ids: Sequence[int]
 ) -> None:
-    """Transfer a repository without authorization: the teams of the old owner lose access, also in its rules."""
+    """Transfer a repository without authorization: the teams of the old owner lose access, also in its rules.
+
+    Forks of what a hidden owner has are private.
+    """
     store.transfer_repository(connection, repository, owner)
+    if owner.visibility == "private":
+        forks.hide_forks(connection, repository)
     if owner.id != repository.owner.id:
         remove_teams(connection, repository.id)
         remove_tag_teams(connection, repository.id)

@@ -10,6 +10,7 @@ from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependencies import record_unblocked_by_deletion
+from holdfast.hosting.store.forks import hide_forks_of_owner
 from holdfast.hosting.store.issue_transactions import lock_graph
 from holdfast.hosting.store.members import OWNER
 from holdfast.hosting.store.repositories import repositories_by_id, uncount_forks
@@ -77,6 +78,8 @@ def change_user(
         )
         if not changed.rowcount:
             raise NoSuchUser("the user does not exist")
+        if columns.get("visibility") == "private":
+            hide_forks_of_owner(connection, user)
         # An additional address that becomes the main one is no longer an additional one.
         email = str(columns.get("email", "")).lower()
         if email:

@@ -4,7 +4,7 @@ import base64
 import re
 import secrets
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -429,13 +429,23 @@ def set_password(database: Database, name: str, password: Secret, *, kept_sessio
     return user
 
 
-def change_account(database: Database, account: Account, **columns: str | bool | int) -> Account:
-    """Update columns of an account; name and password have functions of their own."""
+def change_account(
+    database: Database,
+    account: Account,
+    *,
+    within: Callable[[Connection], None] = lambda _: None,
+    **columns: str | bool | int,
+) -> Account:
+    """Update columns of an account; name and password have functions of their own.
+
+    `within` runs in the same transaction.
+    """
     check_email(str(columns.get("email", "")))
     with database.write() as connection:
         connection.execute(
             update(users).where(users.c.id == account.id).values(updated_at=int(time.time()), **columns)
         )
+        within(connection)
     return find_account(database, account.id)
 
 

@@ -8,7 +8,7 @@ happened before or supersedes packs whose keys the fork's rows contain by then.
 
 import time
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, literal, or_, select, update
 
 from holdfast.hosting.errors import GoneMeanwhile, StorageUnavailable
 from holdfast.hosting.store import events
@@ -31,6 +31,7 @@ __all__ = [
     "count_fork",
     "find_fork",
     "hide_forks",
+    "hide_forks_of_owner",
     "record_fork",
 ]
 
@@ -120,11 +121,21 @@ def copy_collaborators(connection: Connection, parent: Repository, fork_id: int,
 
 def hide_forks(connection: Connection, parent: Repository) -> None:
     """Make the forks of a repository, and their forks, private."""
-    below = select(repositories.c.id).where(repositories.c.fork_of == bindparam("parent")).cte(recursive=True)
+    hide(connection, repositories.c.fork_of == parent.id)
+
+
+def hide_forks_of_owner(connection: Connection, owner: Account) -> None:
+    """Make the forks of every repository of an owner, and their forks, private."""
+    owned = select(repositories.c.id).where(repositories.c.owner_id == owner.id)
+    hide(connection, repositories.c.fork_of.in_(owned))
+
+
+def hide(connection: Connection, are_forks: ColumnElement[bool]) -> None:
+    """Make forks, and their forks, private."""
+    below = select(repositories.c.id).where(are_forks).cte(recursive=True)
     below = below.union(select(repositories.c.id).join(below, repositories.c.fork_of == below.c.id))
     connection.execute(
-        update(repositories).where(repositories.c.id.in_(select(below.c.id))).values(is_private=True),
-        {"parent": parent.id},
+        update(repositories).where(repositories.c.id.in_(select(below.c.id))).values(is_private=True)
     )
 
 
