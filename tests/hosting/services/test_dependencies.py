@@ -127,13 +127,18 @@ def test_a_reference_to_an_unreadable_issue_is_not_found(scenario: Scenario) -> 
 def test_dependencies_across_repositories_can_be_disabled(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The setting `allow_cross_repository_dependencies` refuses blockers of other repositories."""
-    [first] = open_issues(scenario, 1)
+    """The setting `allow_cross_repository_dependencies` refuses blockers of other repositories.
+
+    The repository may be named in any case.
+    """
+    first, _ = open_issues(scenario, 2)
     make_repository(scenario.app.database, scenario.owner, "boat")
     settings = msgspec.structs.replace(scenario.app.settings, allow_cross_repository_dependencies=False)
     monkeypatch.setattr(scenario.app, "settings", settings)
     with pytest.raises(CrossRepositoryDependency):
         dependencies.add_blocker(*scenario.caller(scenario.writer), first, IssueReference(1, "ada", "boat"))
+    dependencies.add_blocker(*scenario.caller(scenario.writer), first, IssueReference(2, "Ada", "SHIP"))
+    assert blockers(scenario, first) == [2]
 
 
 def test_a_graph_requires_enabled_dependencies(scenario: Scenario) -> None:
