@@ -81,7 +81,7 @@ def test_a_backup_of_nothing_is_drawn_too() -> None:
     text = render_summary(message_stream())
     assert "nobody" in text
     assert "unnamed" in text
-    assert "from unknown to unknown" in text
+    assert "messages  0\n" in text
     assert "largest chats" not in text
 
 
@@ -117,3 +117,15 @@ def test_names_cannot_steer_the_terminal_or_the_layout() -> None:
         assert "\x1b[31m" not in text
         assert not set(text) & set("\x07\r\u202e")
         assert text.count("[bold]x[/bold] linegpj") == 4
+
+
+def test_one_of_each_is_counted_in_the_singular() -> None:
+    """Counts agree with their nouns."""
+    contact = Frame(recipient=Recipient(id=1, contact=Contact(profileGivenName="Ada")))
+    attachment = Frame(chatItem=ChatItem(chatId=1, authorId=1, dateSent=DAY))
+    attachment.chatItem.standardMessage.attachments.add().pointer.locatorInfo.size = 1
+    pack = Frame()
+    pack.stickerPack.packId = bytes(16)
+    text = render_summary(message_stream(contact, attachment, pack, Frame()))
+    for phrase in ("1 person\n", "1 attachment, ", "1 sticker pack\n", "1 frame without a record"):
+        assert phrase in text

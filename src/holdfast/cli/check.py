@@ -12,7 +12,7 @@ from holdfast.backup.container.material import KeyMaterial
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, byte_progress, console, print_json, printable
+from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json, printable
 from holdfast.cli.times import Zone, ZoneOption, zone_of
 from holdfast.cli.validate import ValidationFindingOutput, as_text, finding_line
 
@@ -91,7 +91,8 @@ def show(out: Console, completeness: Completeness, times: Zone) -> None:
     out.print(Text(completeness.answer, style=style))
     if completeness.errors:
         out.print(
-            f"\n{completeness.errors:,} {'error' if completeness.errors == 1 else 'errors'} that break an import:"
+            f"\n{count_of(completeness.errors, 'error')} that "
+            f"{'breaks' if completeness.errors == 1 else 'break'} an import:"
         )
         for finding in completeness.findings[:SHOWN]:
             out.print(as_text(finding))
@@ -99,7 +100,8 @@ def show(out: Console, completeness: Completeness, times: Zone) -> None:
             out.print(f"... and {completeness.errors - SHOWN:,} more; holdfast backup validate lists them all")
     if completeness.lost:
         out.print(
-            f"\n{len(completeness.lost):,} of {completeness.attachments:,} attachments are missing or damaged:"
+            f"\n{len(completeness.lost):,} of {count_of(completeness.attachments, 'attachment')} "
+            f"{'is' if len(completeness.lost) == 1 else 'are'} missing or damaged:"
         )
         list_lost(out, completeness.lost[:SHOWN], times)
         if len(completeness.lost) > SHOWN:
@@ -107,14 +109,19 @@ def show(out: Console, completeness: Completeness, times: Zone) -> None:
     when = times.time(completeness.made_ms) if completeness.made_ms else "at an unknown time"
     there = completeness.attachments - len(completeness.lost)
     out.print(
-        f"\nMade {when}, with {completeness.messages:,} messages and {there:,} attachments. "
+        f"\nMade {when}, with {count_of(completeness.messages, 'message')} and {count_of(there, 'attachment')}. "
         "What was written later is not in it."
     )
-    if completeness.not_on_device:
+    elsewhere = len(completeness.not_on_device)
+    if elsewhere == 1:
         out.print(
-            f"{len(completeness.not_on_device):,} more attachments were not on the device when it wrote the "
-            "backup, so they are not lost with it; to have them too, open them there and make the backup again "
-            "(--json lists them)."
+            "1 more attachment was not on the device when it wrote the backup, so it is not lost with it; to have "
+            "it too, open it there and make the backup again (--json lists it)."
+        )
+    elif elsewhere:
+        out.print(
+            f"{elsewhere:,} more attachments were not on the device when it wrote the backup, so they are not "
+            "lost with it; to have them too, open them there and make the backup again (--json lists them)."
         )
 
 

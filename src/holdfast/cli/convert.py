@@ -12,7 +12,7 @@ from holdfast.backup.conversion import Conversion, OutputFormat, convert, form_o
 from holdfast.backup.wire import Names
 from holdfast.cli.inputs import SourceArgument, with_open_backup
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["convert_backup"]
@@ -73,5 +73,6 @@ def convert_backup(
     if json:
         print_json(conversion)
     elif str(target) != "-":
-        media = f" and {conversion.attachments:,} attachments" if form is OutputFormat.FOLDER else ""
-        console().print(f"{printable(str(target))}: {conversion.frames:,} frames{media}")
+        media = f" and {count_of(conversion.attachments, 'attachment')}" if form is OutputFormat.FOLDER else ""
+        written = f"{printable(str(target))}: {count_of(conversion.frames, 'frame')}{media}"
+        console().print(written)

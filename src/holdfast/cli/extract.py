@@ -12,7 +12,7 @@ from holdfast.cli import summary
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, with_open_backup
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note
+from holdfast.cli.output import JsonOption, console, count_of, count_progress, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["extract_media"]
@@ -53,6 +53,7 @@ def extract_media(
             print_note(f"... and {len(failed) - SHOWN:,} more; --json lists them all")
         written = len(extracted_attachments) - len(failed)
         size = summary.human_size(sum(item.bytes for item in extracted_attachments))
-        console().print(f"{written:,} attachments, {size}, in {target}; {len(failed):,} missing or damaged")
+        found = f"{count_of(written, 'attachment')}, {size}, in {printable(str(target))}"
+        console().print(f"{found}; {len(failed):,} missing or damaged")
     if failed:
         raise typer.Exit(ExitCode.NO)

@@ -9,7 +9,7 @@ import typer
 from holdfast.backup import KeyMaterial, Redaction, redact
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["redact_backup"]
@@ -55,4 +55,4 @@ def redact_backup(
     if json:
         print_json(redaction)
     elif str(target) != "-":
-        console().print(f"{printable(str(target))}: {redaction.frames:,} frames, redacted")
+        console().print(f"{printable(str(target))}: {count_of(redaction.frames, 'frame')}, redacted")

@@ -7,7 +7,7 @@ import typer
 
 from holdfast.backup.dates import moment
 from holdfast.backup.summary import Info
-from holdfast.cli.output import printable
+from holdfast.cli.output import count_of, printable
 
 __all__ = ["aligned", "human_size", "show"]
 
@@ -25,10 +25,10 @@ KINDS = {
     "poll": "polls",
 }
 RECIPIENTS = {
-    "contact": "people",
-    "group": "groups",
-    "distributionList": "story lists",
-    "callLink": "call links",
+    "contact": ("person", "people"),
+    "group": ("group", "groups"),
+    "distributionList": ("story list", "story lists"),
+    "callLink": ("call link", "call links"),
 }
 BAR = 40
 MOST_BARS = 24
@@ -108,35 +108,36 @@ def facts(info: Info) -> Iterator[tuple[str, str]]:
     yield "account", printable(info.account) or "unnamed"
     yield "chats", f"{counts['chat']:,}"
     recipients = [
-        f"{info.recipients[kind]:,} {label}" for kind, label in RECIPIENTS.items() if info.recipients.get(kind)
+        count_of(info.recipients[kind], *nouns) for kind, nouns in RECIPIENTS.items() if info.recipients.get(kind)
     ]
     yield "with", ", ".join(recipients) or "nobody"
-    yield "messages", f"{counts['chatItem']:,}, from {day(info.first_ms)} to {day(info.last_ms)}"
+    span = "" if info.first_ms is None else f", from {day(info.first_ms)} to {day(info.last_ms)}"
+    yield "messages", f"{counts['chatItem']:,}{span}"
     yield "media", media(info)
     others = [
-        f"{counts[record]:,} {label}"
-        for record, label in (
-            ("stickerPack", "sticker packs"),
-            ("adHocCall", "calls by link"),
-            ("notificationProfile", "notification profiles"),
-            ("chatFolder", "chat folders"),
+        count_of(counts[record], label, plural)
+        for record, label, plural in (
+            ("stickerPack", "sticker pack", None),
+            ("adHocCall", "call by link", "calls by link"),
+            ("notificationProfile", "notification profile", None),
+            ("chatFolder", "chat folder", None),
         )
         if counts[record]
     ]
     if others:
         yield "also", ", ".join(others)
     if info.empty_frames:
-        yield "empty", f"{info.empty_frames:,} frames without a record"
+        yield "empty", f"{count_of(info.empty_frames, 'frame')} without a record"
 
 
 def media(info: Info) -> str:
     """Format the counts of attachments."""
-    text = f"{info.attachments:,} attachments, {human_size(info.attachment_bytes)}"
+    text = f"{count_of(info.attachments, 'attachment')}, {human_size(info.attachment_bytes)}"
     media = info.media
     if media is None:
         return text
     how = "verified" if media.verified else "there"
-    return f"{text}; {media.present:,} files {how}, {media.missing:,} missing, {media.damaged:,} damaged"
+    return f"{text}; {count_of(media.present, 'file')} {how}, {media.missing:,} missing, {media.damaged:,} damaged"
 
 
 def histogram(info: Info) -> tuple[Sequence[str], Sequence[Sequence[str]]]:

@@ -196,7 +196,9 @@ def verdict(name: str, validation: ValidationRun) -> Text:
     if validation.consequences:
         findings += f" ({validation.consequences:,} of them maybe only because of what could not be read)"
     edition = editions[validation.edition]
-    rest = f": {findings} in {validation.frames:,} frames, checked against {edition} ({validation.profile})"
+    rest = (
+        f": {findings} in {count_of(validation.frames, 'frame')}, checked against {edition} ({validation.profile})"
+    )
     return Text.assemble(f"{name} is ", result, rest)
 
 

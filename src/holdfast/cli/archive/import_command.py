@@ -21,7 +21,7 @@ from holdfast.backup.errors import UnreadableBackup
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable
 from holdfast.cli.passphrases import EncryptOption, PassphraseFileOption, open_archive
 from holdfast.cli.times import Zone, ZoneOption, zone_of
 
@@ -119,9 +119,9 @@ def print_result(imported: ImportResult, times: Zone) -> None:
     line = Text(printable(imported.source))
     line.append(f" of {times.time(imported.made_ms)}: ", "dim")
     if imported.known:
-        line.append(f"imported before, nothing changed ({imported.messages:,} messages)")
+        line.append(f"imported before, nothing changed ({count_of(imported.messages, 'message')})")
     else:
-        line.append(f"{imported.messages:,} messages, {imported.new:,} new")
+        line.append(f"{count_of(imported.messages, 'message')}, {imported.new:,} new")
         line.append(f", {imported.changed:,} changed" if imported.changed else "")
         line.append(f", {imported.vanished:,} no longer in it" if imported.vanished else "")
         line.append(f", {imported.skipped:,} skipped" if imported.skipped else "")
@@ -135,7 +135,7 @@ def import_progress(name: str) -> Iterator[Tell | None]:
         yield None
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%  {task.fields[messages]:,} messages, {task.fields[rate]:,.0f}/s"),
         TimeRemainingColumn(),

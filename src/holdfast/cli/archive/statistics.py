@@ -12,7 +12,7 @@ from holdfast.backup.archives.chart import chart
 from holdfast.backup.archives.statistics import Statistics
 from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.cli.archive.shared import ArchiveArgument
-from holdfast.cli.output import JsonOption, console, print_json, print_note, print_table, printable
+from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, print_table, printable
 from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.summary import human_size
 from holdfast.cli.times import Zone, ZoneOption, zone_of
@@ -56,7 +56,8 @@ def stats(
 def show(out: Console, statistics: Statistics, times: Zone) -> None:
     """Print the statistics."""
     first, last = times.bare(statistics.first_ms), times.bare(statistics.last_ms)
-    out.print(f"{statistics.messages:,} messages, {first} to {last} {times.name}")
+    dates = "" if statistics.first_ms is None else f", {first} to {last} {times.name}"
+    out.print(f"{count_of(statistics.messages, 'message')}{dates}")
     out.print()
     most = max((count for _, count in statistics.months[-MONTHS:]), default=1) or 1
     earlier, shown = statistics.months[:-MONTHS], statistics.months[-MONTHS:]

@@ -41,6 +41,11 @@ END: Final = "</body>\n</html>\n"
 CHAT_KINDS: Final = {"group": "Group", "self": "Notes", "releaseNotes": "Release notes", "callLink": "Call link"}
 
 
+def count_of(number: int, noun: str) -> str:
+    """Format a count with its noun: `1 day`, `2,000 days`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def page_html(
     title: str, root: str, kind: str, body: str, *, scripts: Sequence[str] = (), head_extra: str = ""
 ) -> str:
@@ -152,7 +157,7 @@ def calendar_page(
             continue
         calendar_date = date.fromordinal(FIRST + day)
         heat = min(4, 1 + int(4 * (count / busiest) ** 0.5))
-        title = "1 message" if count == 1 else f"{count:,} messages"
+        title = count_of(count, "message")
         cell = f'<a class="h{heat}" href="{url}" title="{title}">{calendar_date.day}</a>'
         months.setdefault((calendar_date.year, calendar_date.month), {})[calendar_date.day] = cell
     years: dict[int, str] = {}
@@ -166,7 +171,7 @@ def calendar_page(
     header = chat_header(chat, search=search, current="dates", many=len(breaks.names) > 1)
     body = (
         f'{header}<main id="log" class="dates">\n'
-        f'<p class="sum">{messages:,} messages on {len(days):,} days</p>\n'
+        f'<p class="sum">{count_of(messages, "message")} on {count_of(len(days), "day")}</p>\n'
         f'<p class="ways"><a href="{breaks.names[0]}.html">Oldest</a>'
         f'<a href="{breaks.names[-1]}.html#end">Latest</a></p>\n'
         f'<nav class="years" aria-label="Years">{jumps}</nav>\n{blocks}{"".join(undated)}</main>\n'
@@ -213,7 +218,8 @@ def index_page(
         '<a class="skip" href="#chats">Skip to the chats</a>\n'
         f'<header class="top"><h1 dir="auto">{escape(title)}</h1>'
         f'<nav aria-label="Export">{link_list}</nav></header>\n'
-        f'<main id="chats" tabindex="-1">\n<p class="sum">{len(chat_exports):,} chats, {total:,} messages. '
+        f'<main id="chats" tabindex="-1">\n<p class="sum">{count_of(len(chat_exports), "chat")}, '
+        f"{count_of(total, 'message')}. "
         f"Times are {escape(zone_name(clock))}.</p>\n"
         '<p class="filter" hidden><input type="search" aria-label="Show chats by name" '
         'placeholder="Find a chat"></p>\n'
@@ -238,7 +244,7 @@ def chat_list(chat_exports: Sequence["ChatExport"], clock: TimeFormatter) -> str
         when = ""
         if exported.last is not None and is_in_calendar(clock.day(exported.latest_ms)):
             when = f"<time>{iso_date(clock.day(exported.latest_ms))}</time>"
-        amount = "1 message" if exported.messages == 1 else f"{exported.messages:,} messages"
+        amount = count_of(exported.messages, "message")
         inside = (
             f'{avatar(chat)}<span class="who"><b dir="auto">{escape(chat.name)}</b>'
             f'<span class="last" dir="auto">{escape(exported.preview)}</span></span>'
