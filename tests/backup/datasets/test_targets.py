@@ -1,5 +1,6 @@
 """Storage of datasets: a folder and a bucket behave alike."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,6 +110,21 @@ def test_a_publication_that_is_interrupted_leaves_no_record(
         publish(target, "one", messages=b"changed", people=b"y")
     assert target.records() == {}
     assert not list((tmp_path / "_building").iterdir())
+
+
+def test_a_record_that_cannot_be_written_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk nothing is left of a record or a manifest."""
+    target = FolderTarget(str(tmp_path / "out"))
+    publish(target, "a", messages=b"1")
+    before = sorted(tmp_path.rglob("*"))
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UnwritableBackup, match="No space left"):
+        target.write_manifest(DatasetManifest(SCHEMA_VERSION, [], []))
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_folders_are_for_their_owner_only(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.datasets.schema import check_extra
 from holdfast.backup.errors import TargetRefused, UnreadableBackup, UnwritableBackup
@@ -160,7 +161,7 @@ class FolderTarget(msgspec.Struct, frozen=True):
                 sync_file(file)
                 file.replace(path)
                 sync_folder(path.parent)
-            self._write(record_path, msgspec.json.encode(record))
+            write_file(record_path, msgspec.json.encode(record))
         except OSError as error:
             raise UnwritableBackup(
                 f"{error.filename or self.location} cannot be written: {error.strerror}"
@@ -181,7 +182,7 @@ class FolderTarget(msgspec.Struct, frozen=True):
         """Write the manifest, and remove the staging folders of killed builds."""
         try:
             make_private_folder(self.folder)
-            self._write(self.folder / MANIFEST, msgspec.json.encode(manifest))
+            write_file(self.folder / MANIFEST, msgspec.json.encode(manifest))
             shutil.rmtree(self.folder / STAGING, ignore_errors=True)
         except OSError as error:
             raise UnwritableBackup(f"{self.location} cannot be written: {error.strerror}") from error
@@ -194,15 +195,6 @@ class FolderTarget(msgspec.Struct, frozen=True):
             raise no_dataset(self.location) from None
         except msgspec.DecodeError as error:
             raise UnreadableBackup(f"the manifest of {self.location} cannot be read: {error}") from error
-
-    def _write(self, path: Path, data: bytes) -> None:
-        """Write a small file atomically and durably."""
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(file.name).replace(path)
-        sync_folder(path.parent)
 
 
 @redacted
@@ -279,6 +271,12 @@ class S3Target(msgspec.Struct, frozen=True):
             return msgspec.json.decode(document, type=DatasetManifest)
         except msgspec.DecodeError as error:
             raise UnreadableBackup(f"the manifest of {self.location} cannot be read: {error}") from error
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a small file atomically and durably."""
+    with write_atomically(path, replace=True) as file:
+        file.write(data)
 
 
 def no_dataset(location: str) -> UnreadableBackup:
