@@ -1,5 +1,7 @@
 """Importing a phone's folder: complete, verified, repeatable, and resumable after a kill."""
 
+import errno
+import io
 import json
 import os
 import random
@@ -9,12 +11,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 import holdfast.backup as hb
 from holdfast.backup import backup_reader, folder_import
 from holdfast.backup.completeness import Loss
+from holdfast.backup.container.media import FolderMedia
 from holdfast.backup.media import kept
 from tests.backup.archives.dump import dump
 from tests.backup.container.vectors import SET_A
@@ -115,6 +119,33 @@ def test_a_lost_attachment_is_named(folder: Path, archive: Path, damage: str) ->
     for file, data in contents.items():
         file.write_bytes(data)
     assert hb.keep(folder, archive, KEYS).complete
+
+
+def test_attachments_on_bad_sectors_do_not_end_the_run(
+    folder: Path, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An attachment with an I/O error is damaged; messages and other attachments are imported."""
+    unreadable = max((folder / "files").glob("??/*")).name
+    open_encrypted = FolderMedia.open_encrypted
+
+    class BadSector(io.BytesIO):
+        """A file that cannot be read."""
+
+        def read(self, _size: int | None = -1, /) -> bytes:
+            """Fail."""
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def opened(media: FolderMedia, name: str) -> BinaryIO:
+        return BadSector(bytes(4096)) if name == unreadable else open_encrypted(media, name)
+
+    monkeypatch.setattr(FolderMedia, "open_encrypted", opened)
+    (result,) = hb.keep(folder, archive, KEYS).snapshots
+    # Another file of the folder has the same content.
+    assert (result.damaged_files, result.lost_count) == (1, 0)
+    monkeypatch.setattr(FolderMedia, "open_encrypted", lambda _media, _name: BadSector(bytes(4096)))
+    (result,) = hb.keep(folder, archive.with_name("other.db"), KEYS).snapshots
+    assert (result.new, result.copied) == (80, 0)
+    assert {item.loss for item in result.lost} == {Loss.DAMAGED}
 
 
 def test_what_several_snapshots_have_lost_is_counted_once(folder: Path, archive: Path) -> None:

@@ -104,11 +104,14 @@ def decrypt_attachment(source: BinaryIO, attachment: AttachmentKey) -> BinaryIO:
 def authenticate_attachment(source: BinaryIO, attachment: AttachmentKey) -> VerifiedSpan:
     """Verify the MAC of an attachment file and its length, before any of it is decrypted."""
     name = attachment.name
-    span = Span(0, source.seek(0, io.SEEK_END))
-    problem = span.problem()
-    if problem is not None:
-        raise AttachmentTruncated(f"attachment {name} is cut short: {problem}")
-    opened = authenticate(source, span, attachment.local_key.cipher_keys())
+    try:
+        span = Span(0, source.seek(0, io.SEEK_END))
+        problem = span.problem()
+        if problem is not None:
+            raise AttachmentTruncated(f"attachment {name} is cut short: {problem}")
+        opened = authenticate(source, span, attachment.local_key.cipher_keys())
+    except OSError as error:
+        raise _unreadable(attachment, error) from error
     if opened is None:
         if span.end < file_size(attachment.size):
             raise AttachmentTruncated(f"attachment {name} is cut short: its file has only {span.end} bytes")
@@ -132,6 +135,8 @@ def _content(opened: VerifiedSpan, attachment: AttachmentKey) -> Iterator[bytes]
             digest.update(piece)
             left -= len(piece)
             last = piece
+    except OSError as error:
+        raise _unreadable(attachment, error) from error
     except Changed:
         raise AttachmentDamaged(f"attachment {attachment.name} changed while it was being read") from None
     except BadPadding:
@@ -142,6 +147,10 @@ def _content(opened: VerifiedSpan, attachment: AttachmentKey) -> Iterator[bytes]
         raise AttachmentMismatch(f"attachment {attachment.name} is whole, but is not the content the backup means")
     if last:
         yield last
+
+
+def _unreadable(attachment: AttachmentKey, error: OSError) -> AttachmentDamaged:
+    return AttachmentDamaged(f"attachment {attachment.name} cannot be read: {error.strerror}")
 
 
 def _too_short(attachment: AttachmentKey) -> AttachmentTooShort:
