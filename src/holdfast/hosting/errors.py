@@ -120,7 +120,8 @@ HostingError
 │   ├── UnknownState         neither open nor closed
 │   └── FileRefused          an invalid change of a file
 │       ├── ConditionFailed  a precondition failed
-│       ├── FileExists       the file already exists
+│       ├── FilePathRefused  the file cannot be changed at its path
+│       │   └── FileExists   the file already exists
 │       ├── FileTooLarge     the file exceeds the limit
 │       ├── NewBranchExists  the branch to create by a commit already exists
 │       └── ShaMismatch      the file was changed
@@ -229,6 +230,7 @@ __all__ = [
     "EncryptionError",
     "EventRefused",
     "FileExists",
+    "FilePathRefused",
     "FileRefused",
     "FileTooLarge",
     "Forbidden",
@@ -1179,8 +1181,20 @@ class ConditionFailed(FileRefused):
     """The precondition of a change failed (`If-Match`, `If-None-Match`)."""
 
 
-class FileExists(FileRefused):
-    """A file to create already exists."""
+class FilePathRefused(FileRefused):
+    """A file at `path` cannot be created or changed; `problem` says why."""
+
+    def __init__(self, problem: str, path: str) -> None:
+        super().__init__(f"{problem} [path: {path}]")
+        self.problem = problem
+        self.path = path
+
+
+class FileExists(FilePathRefused):
+    """A file to create already exists at `path`."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("repository file already exists", path)
 
 
 class FileTooLarge(FileRefused):

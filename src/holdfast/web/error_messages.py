@@ -13,6 +13,8 @@ __all__ = ["message_for", "status_for"]
 
 # The start of a word in a field name such as BranchFilter.
 WORD_START: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
+# Labels of fields on pages that differ from their names in the API.
+FIELD_LABELS: Final = {"DueOn": "Due date", "UserName": "Name"}
 # Messages of fields that a decoder rejects with these constants.
 FIELD_PROBLEMS: Final = {REQUIRED: "is required", TOO_LONG: "is too long", TOO_SHORT: "is too short"}
 
@@ -74,6 +76,10 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"There is already a fork of {error.parent}: {error.fork}."
         case errors.ProtectionTaken():
             return "There is already a rule with this name."
+        case errors.FileExists():
+            return f"There is already a file named {error.path}."
+        case errors.FilePathRefused():
+            return sentence(f"{error.problem}: {error.path}")
         case errors.UnknownName():
             return f"There is no {error.kind} named {error.name}."
         case errors.NoSuchAccount():
@@ -154,8 +160,8 @@ def status_for(error: HostingError | ApiError) -> int:
 
 
 def field_label(field: str) -> str:
-    """Return the API name of a field as words: `BranchFilter` is "Branch filter"."""
-    return WORD_START.sub(lambda match: f" {match[0].lower()}", field)
+    """Return the label of a field, or else its API name as words: `BranchFilter` is "Branch filter"."""
+    return FIELD_LABELS.get(field) or WORD_START.sub(lambda match: f" {match[0].lower()}", field)
 
 
 def invalid_field(error: errors.InvalidField) -> str:

@@ -112,9 +112,17 @@ def test_an_invalid_edit_is_refused_and_keeps_the_typed_text(
     clients: ServiceClients, git: Git, ada: httpx.Client
 ) -> None:
     """An invalid path, a path that exists and a NUL byte are refused."""
-    for path in ("README.md", "README.md/x", "../.git/config", ".git", ""):
+    for path, message in (
+        ("README.md", "There is already a file named README.md. Your text is kept below."),
+        ("README.md/x", "a subdirectory: README.md. Your text is kept below."),
+        ("../.git/config", "Path contains a malformed path component: ../.git/config."),
+        (".git", "Path contains a malformed path component: .git."),
+        ("", "Path"),
+    ):
         refused = ada.post(f"{NOTES_URL}/_new/main", data={"path": path, "content": "kept <b>"})
         assert refused.status_code == 422, path
+        assert message in refused.text
+        assert "[path" not in refused.text
         assert textarea_content(refused.text) == "kept <b>"
     with_nul = ada.post(f"{NOTES_URL}/_new/main", data={"path": "x", "content": "a\0b"})
     assert with_nul.status_code == 422

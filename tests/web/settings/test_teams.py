@@ -64,7 +64,7 @@ def test_errors_are_explained(guild: OrganizationFixture) -> None:
     ada = guild.visit("ada")
     for form, said in (
         ({"name": "owners", **PARTS}, "There is already a team named owners."),
-        ({"name": "a b", **PARTS}, "a team name must be"),
+        ({"name": "a b", **PARTS}, "Name: a team name must be"),
         ({"name": "crew", "permission": "units"}, "at least one feature"),
         ({"name": "crew", "permission": "emperor"}, "choose a permission"),
     ):

@@ -14,6 +14,7 @@ import msgspec
 from holdfast.hosting.errors import (
     ConditionFailed,
     FileExists,
+    FilePathRefused,
     FileRefused,
     InvalidValue,
     NoSuchObject,
@@ -46,10 +47,11 @@ PROGRAM: Final = 0o100755
 LONGEST_TARGET: Final = 4095
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 WORDS: Final = {"create": "Add", "delete": "Delete"}
-FILE_IN_THE_WAY: Final = "a file exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001  # the apostrophe of Gitea's message
-LINK_IN_THE_WAY: Final = "a symbolic link exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001  # the apostrophe of Gitea's message
-FOLDER_IN_THE_WAY: Final = "a directory exists where you’re trying to create a file [path: {}]"  # noqa: RUF001  # the apostrophe of Gitea's message
-EXISTS: Final = "repository file already exists [path: {}]"
+FILE_IN_THE_WAY: Final = "a file exists where you’re trying to create a subdirectory"  # noqa: RUF001  # the apostrophe of Gitea's message
+LINK_IN_THE_WAY: Final = "a symbolic link exists where you’re trying to create a subdirectory"  # noqa: RUF001  # the apostrophe of Gitea's message
+FOLDER_IN_THE_WAY: Final = "a directory exists where you’re trying to create a file"  # noqa: RUF001  # the apostrophe of Gitea's message
+MALFORMED: Final = "path contains a malformed path component"
+IS_DIRECTORY: Final = "path is a directory, and only files can be changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def clean(path: str, *, new: bool = False) -> str:
     normalized = paths.clean(path)
     if not paths.may_hold_file(normalized) or (new and well_formed(normalized) != normalized):
         shown = path if len(path) <= paths.LONGEST_PATH else f"{path[: paths.LONGEST_PATH]}…"
-        raise FileRefused(f"path contains a malformed path component [path: {shown}]")
+        raise FilePathRefused(MALFORMED, shown)
     return normalized
 
 
@@ -206,7 +208,7 @@ def check_source(draft: Draft, base: Base, change: FileChange) -> None:
     elif change.operation != "upload":
         raise FileRefused("a SHA or commit ID must be proved when updating a file")
     if entry.mode == DIRECTORY and (change.operation == "delete" or change.moves):
-        raise FileRefused(f"path is a directory, and only files can be changed [path: {change.from_path}]")
+        raise FilePathRefused(IS_DIRECTORY, change.from_path)
 
 
 def check_unchanged(draft: Draft, base: Base, change: FileChange, spot: PathEntry) -> None:
@@ -226,17 +228,17 @@ def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
     parts = change.path.split("/")
     for count, spot in enumerate(spots[: len(parts) - 1], 1):
         if spot.mode != DIRECTORY:
-            raise FileRefused(FILE_IN_THE_WAY.format("/".join(parts[:count])))
+            raise FilePathRefused(FILE_IN_THE_WAY, "/".join(parts[:count]))
     if len(spots) < len(parts):
         return
     spot = spots[-1]
     is_new = change.moves or change.operation in {"create", "rename"}
     if spot.mode == SYMLINK and (is_new or change.mode != SYMLINK):
-        raise FileRefused(LINK_IN_THE_WAY.format(change.path))
+        raise FilePathRefused(LINK_IN_THE_WAY, change.path)
     if spot.mode == DIRECTORY:
-        raise FileRefused(FOLDER_IN_THE_WAY.format(change.path))
+        raise FilePathRefused(FOLDER_IN_THE_WAY, change.path)
     if is_new:
-        raise FileExists(EXISTS.format(change.path))
+        raise FileExists(change.path)
 
 
 def make(
@@ -251,7 +253,7 @@ def make(
     before = draft.find(applied.root, change.from_path)
     source = None if isinstance(before, Nowhere) else before
     if again:
-        raise FileRefused(f"path is changed more than once in one request [path: {change.path}]")
+        raise FilePathRefused("path is changed more than once in one request", change.path)
     if change.operation in {"delete", "rename"} and isinstance(before, Nowhere):
         raise missing_path(before)
     if change.operation == "delete":
@@ -259,10 +261,10 @@ def make(
         applied.spots.append(None)
         return
     if source is not None and source.mode == DIRECTORY:
-        raise FileRefused(f"path is a directory, and only files can be changed [path: {change.from_path}]")
+        raise FilePathRefused(IS_DIRECTORY, change.from_path)
     mode = mode_of(change, source)
     if mode == SYMLINK and not paths.may_hold_link(change.path):
-        raise FileRefused(f"path contains a malformed path component [path: {change.path}]")
+        raise FilePathRefused(MALFORMED, change.path)
     check_content(change, mode)
     at = keep(change, source)
     if change.content is None and mode in {FILE, PROGRAM} and special_files.is_special(change.path):

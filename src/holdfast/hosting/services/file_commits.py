@@ -20,7 +20,7 @@ from holdfast.hosting.errors import (
     FileRefused,
     HostingError,
     NewBranchExists,
-    NoSuchRef,
+    NoSuchBranch,
     Outdated,
     PushRefused,
     RefBusy,
@@ -318,8 +318,7 @@ def check(
     source, target = request.source, request.target
     head = batch.head(source)
     if head is None and not batch.is_empty():
-        text = f"branch does not exist [repo_id: {request.repository.id} name: {source}]"
-        raise NoSuchRef(text)
+        raise NoSuchBranch(request.repository.id, source)
     if request.expected_head and request.expected_head != (head or ""):
         raise Outdated(f"the branch {source} is at {head or 'nothing'}, not at {request.expected_head}")
     is_new = target != source

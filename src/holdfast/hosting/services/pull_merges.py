@@ -26,7 +26,7 @@ from holdfast.hosting.errors import (
     InvalidReference,
     MergeRefused,
     MergeScheduled,
-    NoSuchRef,
+    NoSuchBranch,
     NoSuchScheduledMerge,
     NothingToMerge,
     NotReadyToMerge,
@@ -236,10 +236,10 @@ def try_to_merge(
 
 
 def branch_tip(app: App, repository: Repository, branch: str) -> str:
-    """Return the commit of a branch; raise `NoSuchRef` if it was deleted."""
+    """Return the commit of a branch; raise `NoSuchBranch` if it was deleted."""
     tip = repository_log.find_ref(app.database, repository.id, BRANCHES + branch)
     if tip is None:
-        raise NoSuchRef(f"branch does not exist [repo_id: {repository.id} name: {branch}]")
+        raise NoSuchBranch(repository.id, branch)
     return tip
 
 

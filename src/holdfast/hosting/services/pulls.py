@@ -11,8 +11,8 @@ from holdfast.hosting.errors import (
     HostingError,
     InvalidField,
     InvalidReference,
+    NoSuchBranch,
     NoSuchIssue,
-    NoSuchRef,
     Permission,
     Violation,
 )
@@ -193,8 +193,8 @@ def head_repository(app: App, actor: Actor, target: RepositoryAccess, named: str
 
 
 def branch_tip(app: App, repository: Repository, branch: str) -> str:
-    """Return the commit of a branch; raise `NoSuchRef` if it does not exist."""
+    """Return the commit of a branch; raise `NoSuchBranch` if it does not exist."""
     tip = repository_log.find_ref(app.database, repository.id, f"refs/heads/{branch}")
     if tip is None:
-        raise NoSuchRef(f"branch does not exist [repo_id: {repository.id} name: {branch}]")
+        raise NoSuchBranch(repository.id, branch)
     return tip

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import NameRefused, NoSuchTeam, OwnersStay, OwnersTeamRequired, Refused, TeamTaken
+from holdfast.hosting.errors import InvalidValue, NoSuchTeam, OwnersStay, OwnersTeamRequired, Refused, TeamTaken
 from holdfast.hosting.store import members
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database, upsert
@@ -92,11 +92,11 @@ UNITS_OF = Statement(
 
 
 def check_team_name(name: str) -> None:
-    """Raise `NameRefused` for a name that is invalid in URLs or reserved."""
+    """Raise `InvalidValue` for a name that is invalid in URLs or reserved."""
     if not NAME.fullmatch(name):
-        raise NameRefused("[Name]: a team name must be 1 to 255 letters, digits, dots, dashes or underscores")
+        raise InvalidValue("Name", "a team name must be 1 to 255 letters, digits, dots, dashes or underscores")
     if name.casefold() in {".", "..", "new", "search"}:
-        raise NameRefused(f"[Name]: the team name {name} is reserved")
+        raise InvalidValue("Name", f"the team name {name} is reserved")
 
 
 def columns_of(team: NewTeam) -> dict[str, Any]:
