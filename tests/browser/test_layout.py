@@ -83,3 +83,33 @@ def test_a_line_about_a_name_in_arabic_reads_from_the_left(site: Service, page: 
     )
     # The name, the word after it, and the full stop at the end.
     assert positions == sorted(positions)
+
+
+@pytest.mark.parametrize(("page", "scheme"), SIZES, indirect=True)
+def test_each_paragraph_of_a_text_has_the_direction_of_its_language(site: Service, page: Page) -> None:
+    """Hebrew begins at the right, English below it at the left, and code is never reversed."""
+    text = "שלום עולם\n\n- אחת\n\nEnglish\n\n```\n(a)\n```\n"
+    with api_of(site) as api:
+        api.post("/user/repos", json={"name": "ship"})
+        api.post("/repos/admin/ship/issues", json={"title": "A leak", "body": text})
+        content = {"content": base64.b64encode(text.encode()).decode(), "message": "Add a file"}
+        assert api.post("/repos/admin/ship/contents/README.md", json=content).status_code == 201
+    find_gaps = """(prose) => {
+        const inner = prose.getBoundingClientRect(), style = getComputedStyle(prose);
+        const left = inner.left + parseFloat(style.paddingLeft);
+        const right = inner.right - parseFloat(style.paddingRight);
+        return [...prose.querySelectorAll(":scope > p")].map((paragraph) => {
+            const range = document.createRange();
+            range.selectNodeContents(paragraph);
+            const box = range.getBoundingClientRect();
+            return [Math.round(box.left - left), Math.round(right - box.right)];
+        });
+    }"""
+    for address in ("issues/1", ""):
+        page.goto(f"{site.url}/admin/ship/{address}")
+        prose = page.locator(".prose").first
+        hebrew, english = prose.evaluate(find_gaps)
+        assert hebrew[1] == 0, address
+        assert english[0] == 0, address
+        expect(prose.locator("li")).to_have_css("direction", "rtl")
+        expect(prose.locator("pre")).to_have_css("direction", "ltr")

@@ -365,6 +365,7 @@ def with_permalinks(tokens: list[Token], anchors: str) -> list[Token]:
     """Return the tokens with an id for each heading, and a link to it beside it, which is no part of its name."""
     linked: list[Token] = []
     taken: dict[str, int] = {}
+    slug = ""
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
             slug = heading_slug(plain_heading(tokens[place + 1]), taken)
@@ -373,7 +374,7 @@ def with_permalinks(tokens: list[Token], anchors: str) -> list[Token]:
         elif token.type == "heading_close":
             label = f"{PERMALINK}{with_emoji(plain_heading(tokens[place - 1]))}"
             # The sanitizer adds the prefix to the fragment.
-            link = {"class": "permalink", "href": f"#{slug}", "aria-label": label}
+            link: dict[str, str | int | float] = {"class": "permalink", "href": f"#{slug}", "aria-label": label}
             linked += [
                 token,
                 Token("link_open", "a", 1, link),
