@@ -1,5 +1,9 @@
 """Visibility of issues in SQL, compared with the decisions of `access.py`."""
 
+from typing import Any
+
+from sqlalchemy import event
+
 from holdfast.hosting import access
 from holdfast.hosting.store import visible_issues
 from holdfast.hosting.store.accounts import all_users
@@ -30,3 +34,28 @@ def test_everybody_may_read_what_access_lets_them(database: Database) -> None:
     page, counted = visible_issues.blocked_by(database, others[0], Reader(), skip=0, limit=5)
     assert ([item.issue for item in page], counted) == ([first], 1)
     assert visible_issues.blocked_by(database, others[0], Reader(), skip=5, limit=5) == ([], 1)
+
+
+def test_issues_by_id_read_each_repository_once(database: Database) -> None:
+    """The rows of issues do not repeat their repository, which has twice as many columns as an issue."""
+    repositories = every_role(database)
+    issues, _ = list_issues(database, [], Filter(), skip=0, limit=1000)
+    selected: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_arguments: Any) -> None:
+        selected.append(statement.partition("FROM")[0])
+
+    for person in [None, *all_users(database)]:
+        with database.read() as connection:
+            event.listen(database.engine, "before_cursor_execute", note)
+            found = visible_issues.visible_issues_by_id(connection, [issue.id for issue in issues], Reader(person))
+            event.remove(database.engine, "before_cursor_execute", note)
+        assert {number: item.issue for number, item in found.items()} == {issue.id: issue for issue in issues}
+        for item in found.values():
+            place = next(place for place in repositories if place.id == item.issue.repository_id)
+            unit = access.issue_unit(is_pull=item.issue.is_pull)
+            assert (item.repository.id, item.repository.full_name) == (place.id, place.full_name)
+            assert item.is_readable is access_for(database, person, place, public_only=False).may_read(unit)
+    assert [columns for columns in selected if "issues.title" in columns and "default_branch" in columns] == []
+    with database.read() as connection:
+        assert visible_issues.visible_issues_by_id(connection, [0], Reader()) == {}
