@@ -40,6 +40,7 @@ CORE = [
     "holdfast.backup.rules.id_table",
     "holdfast.backup.rules.rule_context",
     "holdfast.backup.rules.checker",
+    "holdfast.backup.rules.backup_state",
     "holdfast.backup.archives.item_rows",
     "holdfast.backup.archives.part_rows",
     "holdfast.backup.archives.plain_rows",

@@ -12,7 +12,7 @@ from holdfast.backup.rules.id_table import IdTable
 from holdfast.backup.rules.raw_findings import read_findings
 from holdfast.backup.rules.registry import error_mask
 from holdfast.backup.rules.rule import Profile, Purpose
-from holdfast.backup.schema import Frame
+from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.faults import CUT
 from tests.backup.rules.example_backup import ExampleBackup
@@ -184,3 +184,45 @@ def test_a_page_that_is_full_is_taken_and_checking_goes_on(core: Core) -> None:
     ((page, _fault),) = check_pages(core, [invalid])
     assert sum(map(len, pages_taken)) == 5000 * len(page)
     assert other_frames == []
+
+
+def found_at(core: Core, records: list[bytes]) -> set[tuple[object, object, object]]:
+    """Return rule, frame and path of the findings of a backup for an importer."""
+    rows = validate_with(core, stream_of(records), profile="import", edition="current")
+    return {(rule, frame, path) for rule, _severity, frame, _offset, path, _detail in rows[:-1]}
+
+
+def test_a_group_is_not_judged_by_the_access_levels_of_another(core: Core) -> None:
+    """A group without a snapshot, or without access levels, has no findings about them after a group with some."""
+    example = ExampleBackup()
+    access = example.frames["club"].recipient.group.snapshot.accessControl
+    access.ClearField("attributes")
+    access.ClearField("memberLabel")
+    other = Frame(recipient=backup_pb2.Recipient(id=99))
+    other.recipient.group.masterKey = b"o" * 32
+    third = Frame()
+    third.CopyFrom(example.frames["club"])
+    third.recipient.id = 98
+    third.recipient.group.masterKey = b"t" * 32
+    third.recipient.group.snapshot.ClearField("accessControl")
+    records = example.records()
+    club = example.number("club")
+    records[club + 1 : club + 1] = [other.SerializeToString(), third.SerializeToString()]
+    access_rules = {row[:2] for row in found_at(core, records) if str(row[0]).startswith("group.access")}
+    assert access_rules == {("group.access.known", club), ("group.access.label-known", club)}
+
+
+def test_identifiers_are_read_from_the_last_of_two_records(core: Core) -> None:
+    """In a frame with two recipients, the identifiers of the second are compared with those of other contacts."""
+    example = ExampleBackup()
+    ada = example.frames["ada"].recipient.contact
+    first = Frame(recipient=backup_pb2.Recipient(id=98, contact=backup_pb2.Contact(aci=ada.aci)))
+    second = Frame(
+        recipient=backup_pb2.Recipient(id=99, contact=backup_pb2.Contact(username=ada.username.upper()))
+    )
+    tangled = first.SerializeToString() + second.SerializeToString()
+    records = example.records()
+    place = example.number("ada") + 1
+    records.insert(place, tangled)
+    unique = {row for row in found_at(core, records) if str(row[0]).endswith(".unique")}
+    assert unique == {("recipient.username.unique", place, "recipient.contact.username")}

@@ -10,6 +10,7 @@ from holdfast.backup.rules import RULES, Finding, Profile, Severity
 from holdfast.backup.rules import rule_numbers as numbers
 from holdfast.backup.rules.backup_state import BackupState
 from holdfast.backup.rules.check_tables import CheckTables
+from holdfast.backup.rules.checker import Checker
 from holdfast.backup.rules.checks import ADDITIONS, SLOT_BY_NAME, CheckRole, required
 from holdfast.backup.rules.registry import FAMILIES, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Purpose
@@ -150,16 +151,24 @@ def test_what_is_newer_is_what_the_schema_says() -> None:
     assert len({tables.FIELDS[SLOT_BY_NAME[name]] for name in ADDITIONS}) == len(ADDITIONS)
 
 
+def add(state: BackupState, frame: Frame, index: int) -> None:
+    """Check a frame, and add it to the state."""
+    checker = Checker()
+    raw = frame.SerializeToString()
+    checker.record(raw, tables.FRAME, 0, index)
+    state.add(checker.context, raw, 0, index)
+
+
 def test_tables_shared_with_threads_do_not_change() -> None:
     """Recipients, chats and colours that are added later do not appear in tables shared with threads."""
     state = BackupState(Purpose.REMOTE, b"", spec_only=False)
-    state.add(Frame(recipient=backup_pb2.Recipient(id=1, self=backup_pb2.Self())), 2)
+    add(state, Frame(recipient=backup_pb2.Recipient(id=1, self=backup_pb2.Self())), 2)
     shared = state.reference_tables(shared=True)
-    state.add(Frame(recipient=backup_pb2.Recipient(id=2, releaseNotes=backup_pb2.ReleaseNotes())), 3)
-    state.add(Frame(chat=backup_pb2.Chat(id=7, recipientId=1)), 4)
+    add(state, Frame(recipient=backup_pb2.Recipient(id=2, releaseNotes=backup_pb2.ReleaseNotes())), 3)
+    add(state, Frame(chat=backup_pb2.Chat(id=7, recipientId=1)), 4)
     account = Frame()
     account.account.accountSettings.customChatColors.add(id=9, solid=0xFF000000)
-    state.add(account, 5)
+    add(state, account, 5)
     assert shared.recipients.knows(1)
     assert not shared.recipients.knows(2)
     assert not shared.chats.knows(7)

@@ -44,6 +44,7 @@ class Core:
     line_encoder: ModuleType
     id_table: ModuleType
     checker: ModuleType
+    backup_state: ModuleType
     item_rows: ModuleType
     part_rows: ModuleType
     plain_rows: ModuleType
@@ -71,6 +72,7 @@ def make_core(name: str, modules: dict[str, ModuleType]) -> Core:
         "line_encoder",
         "id_table",
         "checker",
+        "backup_state",
         "item_rows",
         "part_rows",
         "plain_rows",

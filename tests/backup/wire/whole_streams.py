@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.errors import BackupError
-from holdfast.backup.rules import ValidationRun, backup_state, message_checks, validator
+from holdfast.backup.rules import ValidationRun, message_checks, validator
 from holdfast.backup.wire import stream
 from tests.backup.wire.core import Core
 
@@ -22,7 +22,7 @@ def use_core(core: Core) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "frames", core.frames)
         patch.setattr(stream, "walk", core.walk)
-        patch.setattr(backup_state, "IdTable", core.id_table.IdTable)
+        patch.setattr(validator, "BackupState", core.backup_state.BackupState)
         patch.setattr(validator, "Checker", core.new_checker)
         patch.setattr(message_checks, "Checker", core.new_checker)
         yield

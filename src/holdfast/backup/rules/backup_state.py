@@ -1,15 +1,20 @@
 """The state of a validation: the ids that have been read, and the records that may occur only once.
 
-All records except messages are added, in file order; memory grows with the number of recipients and chats.
+All records except messages are added, in file order; memory grows with the number of recipients and chats. The
+values of a record are read from the rule context in which it was just checked, so it is not decoded again.
 """
 
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
+import cython
+
+from holdfast.backup.rules import notes
 from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import field
 from holdfast.backup.rules.id_table import IdTable
 from holdfast.backup.rules.rule import PURPOSE_NUMBERS, Purpose
-from holdfast.backup.rules.rule_context import ReferenceTables
+from holdfast.backup.rules.rule_context import ReferenceTables, RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire import tables
@@ -19,20 +24,49 @@ __all__ = ["BackupState", "Broken"]
 # The number of a broken rule, and the path of the field.
 Broken: TypeAlias = tuple[int, str]
 
-KINDS: Final = {
-    "self": kinds.SELF,
-    "releaseNotes": kinds.RELEASE_NOTES,
-    "group": kinds.GROUP,
-    "distributionList": kinds.DISTRIBUTION_LIST,
-    "callLink": kinds.CALL_LINK,
-}
 SETTINGS: Final = "account.accountSettings"
-# The rule about an unknown access level, by setting of a group; and the known levels.
+# The rule about an unknown access level, by setting of a group.
 ACCESS: Final = {
     **dict.fromkeys(("attributes", "members", "addFromInviteLink"), number_of_rule("group.access.known")),
     "memberLabel": number_of_rule("group.access.label-known"),
 }
-LEVELS: Final = frozenset(backup_pb2.Group.AccessControl.AccessRequired.values()) - {0}
+
+# The nesting levels of a frame: its record, and what a recipient or the snapshot of a group is nested in.
+FRAME = cython.declare(cython.int, 0)
+RECORD = cython.declare(cython.int, 1)
+DESTINATION = cython.declare(cython.int, 2)
+SNAPSHOT = cython.declare(cython.int, 3)
+
+ACCOUNT = cython.declare(cython.uint, field("Frame.account"))
+RECIPIENT = cython.declare(cython.uint, field("Frame.recipient"))
+CHAT = cython.declare(cython.uint, field("Frame.chat"))
+STICKER_PACK = cython.declare(cython.uint, field("Frame.stickerPack"))
+CHAT_FOLDER = cython.declare(cython.uint, field("Frame.chatFolder"))
+
+RECIPIENT_ID = cython.declare(cython.uint, field("Recipient.id"))
+CONTACT = cython.declare(cython.uint, field("Recipient.contact"))
+GROUP = cython.declare(cython.uint, field("Recipient.group"))
+DISTRIBUTION_LIST = cython.declare(cython.uint, field("Recipient.distributionList"))
+SELF = cython.declare(cython.uint, field("Recipient.self"))
+RELEASE_NOTES = cython.declare(cython.uint, field("Recipient.releaseNotes"))
+CALL_LINK = cython.declare(cython.uint, field("Recipient.callLink"))
+
+USERNAME = cython.declare(cython.uint, field("Contact.username"))
+E164 = cython.declare(cython.uint, field("Contact.e164"))
+ACI = cython.declare(cython.uint, field("Contact.aci"))
+PNI = cython.declare(cython.uint, field("Contact.pni"))
+MASTER_KEY = cython.declare(cython.uint, field("Group.masterKey"))
+GROUP_SNAPSHOT = cython.declare(cython.uint, field("Group.snapshot"))
+LIST_ID = cython.declare(cython.uint, field("DistributionListItem.distributionId"))
+ROOT_KEY = cython.declare(cython.uint, field("CallLink.rootKey"))
+
+CHAT_ID = cython.declare(cython.uint, field("Chat.id"))
+CHAT_RECIPIENT = cython.declare(cython.uint, field("Chat.recipientId"))
+PINNED_ORDER = cython.declare(cython.uint, field("Chat.pinnedOrder"))
+PACK_ID = cython.declare(cython.uint, field("StickerPack.packId"))
+ALL_CHATS = cython.declare(cython.ulonglong, backup_pb2.ChatFolder.FolderType.ALL)
+UNKNOWN_ACCESS = cython.declare(cython.int, notes.NOTE_UNKNOWN_ACCESS)
+FOLDER_TYPE = cython.declare(cython.uint, field("ChatFolder.folderType"))
 
 ACCOUNT_FIRST: Final = number_of_rule("account.first")
 ACCOUNT_ONCE: Final = number_of_rule("account.once")
@@ -55,21 +89,6 @@ RELEASE_NOTES_ONCE: Final = number_of_rule("release-notes.once")
 SELF_ONCE: Final = number_of_rule("self.once")
 SELF_PRESENT: Final = number_of_rule("self.present")
 STICKER_PACK_ID_UNIQUE: Final = number_of_rule("sticker-pack.id.unique")
-
-
-def kind_of(recipient: backup_pb2.Recipient, destination: str | None) -> int:
-    """Return the kind of a recipient, whose oneof `destination` has this field."""
-    if destination is None:
-        return kinds.NO_KIND
-    if destination != "contact":
-        return KINDS[destination]
-    contact = recipient.contact
-    has = (
-        (kinds.ACI if contact.HasField("aci") else 0)
-        | (kinds.E164 if contact.HasField("e164") else 0)
-        | (kinds.PNI if contact.HasField("pni") else 0)
-    )
-    return kinds.CONTACT + has if has else kinds.NO_KIND
 
 
 class BackupState:
@@ -115,20 +134,26 @@ class BackupState:
             )
         return self._tables
 
-    def add(self, frame: Frame, index: int) -> list[Broken]:
-        """Add a frame, and return the rules it breaks."""
-        which = frame.WhichOneof("item")
-        if which == "recipient":
-            return self._add_recipient(frame.recipient, index)
-        if which == "chat":
-            return self._add_chat(frame.chat, index)
-        if which == "account":
+    def add(
+        self, context: RuleContext, data: bytes, start: cython.Py_ssize_t, index: cython.ulonglong
+    ) -> list[Broken]:
+        """Add a frame, and return the rules it breaks.
+
+        The frame was just checked in this context, without a fault. It begins at `start` of the buffer `data`.
+        """
+        if context.has(FRAME, RECIPIENT):
+            return self._add_recipient(context, data, index)
+        if context.has(FRAME, CHAT):
+            return self._add_chat(context, index)
+        if context.has(FRAME, ACCOUNT):
+            frame = Frame.FromString(data[start : context.end])
             return list(self._add_account(frame.account, index))
-        if which == "stickerPack" and self._seen_before(STICKER_PACK_ID_UNIQUE, frame.stickerPack.packId):
-            return [(STICKER_PACK_ID_UNIQUE, "stickerPack.packId")]
-        if which == "chatFolder":
+        if context.has(FRAME, STICKER_PACK):
+            if self._seen_before(STICKER_PACK_ID_UNIQUE, context.content(data, RECORD, PACK_ID)):
+                return [(STICKER_PACK_ID_UNIQUE, "stickerPack.packId")]
+        elif context.has(FRAME, CHAT_FOLDER):
             self._folders += 1
-            if frame.chatFolder.folderType == backup_pb2.ChatFolder.FolderType.ALL:
+            if context.value(RECORD, FOLDER_TYPE) == ALL_CHATS:
                 self._all_folders += 1
                 if self._all_folders > 1:
                     return [(CHAT_FOLDER_ALL_ONCE, "chatFolder.folderType")]
@@ -163,45 +188,73 @@ class BackupState:
         if style.WhichOneof("bubbleColor") == "customColorId" and not self._colors.knows(style.customColorId):
             yield CHAT_STYLE_COLOR_KNOWN, f"{SETTINGS}.defaultChatStyle.customColorId"
 
-    def _add_recipient(self, recipient: backup_pb2.Recipient, index: int) -> list[Broken]:
-        destination = recipient.WhichOneof("destination")
-        kind = kind_of(recipient, destination)
-        key = recipient.id
+    def _add_recipient(self, context: RuleContext, data: bytes, index: cython.ulonglong) -> list[Broken]:
+        key = context.value(RECORD, RECIPIENT_ID)
         found: list[Broken] = []
         if key:
             if self._recipients.knows(key):
                 # A second recipient of the same id would break every other rule here too.
                 return [(RECIPIENT_ID_UNIQUE, "recipient.id")]
             self._copy_shared()
-            self._recipients.add(key, kind, index)
-        if kind == kinds.SELF:
+            self._recipients.add(key, recipient_kind(context), index)
+        if context.has(RECORD, CONTACT):
+            self._add_contact(context, data, found)
+        elif context.has(RECORD, GROUP):
+            master_key = context.content(data, DESTINATION, MASTER_KEY)
+            self._add_unique(RECIPIENT_GROUP_UNIQUE, master_key, "recipient.group.masterKey", found)
+            if context.has(DESTINATION, GROUP_SNAPSHOT):
+                found += unknown_access(context.note(SNAPSHOT, UNKNOWN_ACCESS))
+        elif context.has(RECORD, DISTRIBUTION_LIST):
+            list_id = context.content(data, DESTINATION, LIST_ID)
+            self._add_unique(RECIPIENT_LIST_UNIQUE, list_id, "recipient.distributionList.distributionId", found)
+        elif context.has(RECORD, CALL_LINK):
+            root_key = context.content(data, DESTINATION, ROOT_KEY)
+            self._add_unique(RECIPIENT_CALL_LINK_UNIQUE, root_key, "recipient.callLink.rootKey", found)
+        elif context.has(RECORD, SELF):
             self._selves += 1
             if self._selves > 1:
                 found.append((SELF_ONCE, "recipient.self"))
-        elif kind == kinds.RELEASE_NOTES:
+        elif context.has(RECORD, RELEASE_NOTES):
             self._release_notes += 1
             if self._release_notes > 1:
                 found.append((RELEASE_NOTES_ONCE, "recipient.releaseNotes"))
-        for rule, value, path in identities(recipient, destination):
-            if self._seen_before(rule, value):
-                found.append((rule, path))
-        if destination == "group":
-            found += unknown_access(recipient.group)
         return found
 
-    def _add_chat(self, chat: backup_pb2.Chat, index: int) -> list[Broken]:
-        key = chat.id
+    def _add_contact(self, context: RuleContext, data: bytes, found: list[Broken]) -> None:
+        """Add the identifiers of a contact, which must be unique."""
+        if context.has(DESTINATION, USERNAME):
+            username = context.content(data, DESTINATION, USERNAME).decode().lower()
+            self._add_unique(RECIPIENT_USERNAME_UNIQUE, username, "recipient.contact.username", found)
+        if context.value(DESTINATION, E164):
+            e164 = context.value(DESTINATION, E164)
+            self._add_unique(RECIPIENT_E164_UNIQUE, e164, "recipient.contact.e164", found)
+        if context.has(DESTINATION, ACI):
+            aci = context.content(data, DESTINATION, ACI)
+            self._add_unique(RECIPIENT_ACI_UNIQUE, aci, "recipient.contact.aci", found)
+        if context.has(DESTINATION, PNI):
+            pni = context.content(data, DESTINATION, PNI)
+            self._add_unique(RECIPIENT_PNI_UNIQUE, pni, "recipient.contact.pni", found)
+
+    def _add_chat(self, context: RuleContext, index: cython.ulonglong) -> list[Broken]:
+        key = context.value(RECORD, CHAT_ID)
         if key:
             if self._chats.knows(key):
                 return [(CHAT_ID_UNIQUE, "chat.id")]
             self._copy_shared()
-            owner = chat.recipientId
+            owner = context.value(RECORD, CHAT_RECIPIENT)
             self._chats.add(key, self._recipients.kind_of(owner), index, owner)
-        if chat.HasField("pinnedOrder") and self._seen_before(CHAT_PINNED_ORDER_UNIQUE, chat.pinnedOrder):
-            return [(CHAT_PINNED_ORDER_UNIQUE, "chat.pinnedOrder")]
+        if context.has(RECORD, PINNED_ORDER):
+            order = context.value(RECORD, PINNED_ORDER)
+            if self._seen_before(CHAT_PINNED_ORDER_UNIQUE, order):
+                return [(CHAT_PINNED_ORDER_UNIQUE, "chat.pinnedOrder")]
         return []
 
-    def _seen_before(self, rule: int, value: object) -> bool:
+    def _add_unique(self, rule: cython.int, value: object, path: str, found: list[Broken]) -> None:
+        """Add a value that must be unique."""
+        if self._seen_before(rule, value):
+            found.append((rule, path))
+
+    def _seen_before(self, rule: cython.int, value: object) -> bool:
         """Add a value for a rule; return whether it was there already."""
         before = len(self._seen)
         self._seen.add((rule, value))
@@ -219,30 +272,29 @@ class BackupState:
             self._tables = None
 
 
-def unknown_access(group: backup_pb2.Group) -> Iterator[Broken]:
-    """Yield the rules about settings of a group with an unknown access level."""
-    if group.snapshot.HasField("accessControl"):
-        for name, rule in ACCESS.items():
-            if getattr(group.snapshot.accessControl, name) not in LEVELS:
-                yield rule, f"recipient.group.snapshot.accessControl.{name}"
+def recipient_kind(context: RuleContext) -> cython.int:
+    """Return the kind of the recipient that was just checked."""
+    has: cython.int
+    if context.has(RECORD, CONTACT):
+        has = (
+            (kinds.ACI if context.has(DESTINATION, ACI) else 0)
+            | (kinds.E164 if context.has(DESTINATION, E164) else 0)
+            | (kinds.PNI if context.has(DESTINATION, PNI) else 0)
+        )
+        return kinds.CONTACT + has if has else kinds.NO_KIND
+    if context.has(RECORD, GROUP):
+        return kinds.GROUP
+    if context.has(RECORD, DISTRIBUTION_LIST):
+        return kinds.DISTRIBUTION_LIST
+    if context.has(RECORD, CALL_LINK):
+        return kinds.CALL_LINK
+    if context.has(RECORD, SELF):
+        return kinds.SELF
+    return kinds.RELEASE_NOTES if context.has(RECORD, RELEASE_NOTES) else kinds.NO_KIND
 
 
-def identities(recipient: backup_pb2.Recipient, destination: str | None) -> Iterator[tuple[int, object, str]]:
-    """Yield the identifiers that must be unique among recipients: rule, value and path."""
-    if destination == "contact":
-        contact = recipient.contact
-        if contact.HasField("username"):
-            yield RECIPIENT_USERNAME_UNIQUE, contact.username.lower(), "recipient.contact.username"
-        if contact.HasField("e164") and contact.e164:
-            yield RECIPIENT_E164_UNIQUE, contact.e164, "recipient.contact.e164"
-        if contact.HasField("aci"):
-            yield RECIPIENT_ACI_UNIQUE, contact.aci, "recipient.contact.aci"
-        if contact.HasField("pni"):
-            yield RECIPIENT_PNI_UNIQUE, contact.pni, "recipient.contact.pni"
-    elif destination == "group":
-        yield RECIPIENT_GROUP_UNIQUE, recipient.group.masterKey, "recipient.group.masterKey"
-    elif destination == "distributionList":
-        listed = recipient.distributionList
-        yield RECIPIENT_LIST_UNIQUE, listed.distributionId, "recipient.distributionList.distributionId"
-    elif destination == "callLink":
-        yield RECIPIENT_CALL_LINK_UNIQUE, recipient.callLink.rootKey, "recipient.callLink.rootKey"
+def unknown_access(settings: int) -> Iterator[Broken]:
+    """Yield the rules about settings of a group with an unknown access level; each has the bit of its field."""
+    for name, rule in ACCESS.items():
+        if settings >> field(f"Group.AccessControl.{name}") & 1:
+            yield rule, f"recipient.group.snapshot.accessControl.{name}"

@@ -7,6 +7,6 @@ from holdfast.backup.wire.layout cimport PAGE
 
 @cython.final
 cdef class Checker:
-    cdef RuleContext context
+    cdef readonly RuleContext context
 
 cdef bint enter_other(RuleContext context, Py_ssize_t cap) noexcept nogil

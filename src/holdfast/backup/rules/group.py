@@ -20,6 +20,7 @@ from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
 if not cython.compiled:
+    from holdfast.backup.rules.notes import NOTE_UNKNOWN_ACCESS
     from holdfast.backup.rules.value_forms import is_service_id
 
 __all__ = ["RULES"]
@@ -229,6 +230,9 @@ if not cython.compiled:
     BLOB_TITLE = field("Group.GroupAttributeBlob.title")
     BLOB_TIMER = field("Group.GroupAttributeBlob.disappearingMessagesDuration")
     BLOB_DESCRIPTION = field("Group.GroupAttributeBlob.descriptionText")
+    # The settings with an access level are numbered in a row.
+    FIRST_SETTING = field("Group.AccessControl.attributes")
+    LAST_SETTING = field("Group.AccessControl.memberLabel")
     PENDING = MESSAGE_BY_NAME["Group.MemberPendingProfileKey"]
     USER_ID = field("Group.Member.userId")
     LABEL_EMOJI = field("Group.Member.labelEmoji")
@@ -266,6 +270,16 @@ def check_attribute(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(ATTRIBUTE_SET, depth, 0)
     elif not context.has(depth, expected):
         context.report_field(ATTRIBUTE_KIND, depth, 0)
+
+
+def check_access(context: RuleContext, depth: cython.int) -> cython.void:
+    """Note which settings of a group have an unknown access level, for the backup state, which reports them."""
+    number: cython.uint
+    unknown: cython.ulonglong = 0
+    for number in range(FIRST_SETTING, LAST_SETTING + 1):
+        if not context.holds(depth, number):
+            unknown |= cython.cast(cython.ulonglong, 1) << number
+    context.set_note(depth - 1, NOTE_UNKNOWN_ACCESS, unknown)
 
 
 def check_member(context: RuleContext, depth: cython.int) -> cython.void:
@@ -309,6 +323,7 @@ def same_bytes(
 if not cython.compiled:
     CHECKS = {
         "Group": check_group,
+        "Group.AccessControl": check_access,
         "Group.GroupAttributeBlob": check_attribute,
         "Group.Member": check_member,
         "Group.MemberPendingProfileKey": check_pending_member,

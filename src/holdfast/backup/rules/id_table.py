@@ -55,19 +55,22 @@ class IdTable:
         """Return the kind of the id at an index."""
         return cython.cast(cython.uint, self.marks[at] & LOW_8)
 
-    def room(self) -> int:
+    def room(self) -> cython.Py_ssize_t:
         """Return the number of entries, free ones included."""
         return 1 << self.bits
 
-    def knows(self, key: int) -> bool:
+    def knows(self, key: cython.ulonglong) -> cython.bint:
         """Return whether the table contains an id."""
-        return key != 0 and self.keys[self.place(key)] == key
+        known: cython.bint = key != 0 and self.keys[self.place(key)] == key
+        return known
 
-    def kind_of(self, key: int) -> int:
+    def kind_of(self, key: cython.ulonglong) -> cython.uint:
         """Return the kind of an id, 0 if the table does not contain it."""
         return self.kind(self.place(key)) if self.knows(key) else 0
 
-    def add(self, key: int, kind: int, frame: int, other: int = 0) -> None:
+    def add(
+        self, key: cython.ulonglong, kind: cython.uint, frame: cython.ulonglong, other: cython.ulonglong = 0
+    ) -> None:
         """Add an id, which must be new and not 0."""
         at: cython.Py_ssize_t
         if 2 * (self.count + 1) > self.room():

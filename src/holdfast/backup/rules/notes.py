@@ -7,7 +7,7 @@ family are numbered in its module. In the row of a chat item, the families of it
 
 from typing import Final
 
-__all__ = ["FIRST_CONTENT_NOTE", "NOTE_BODY", "NOTE_CHAT", "NOTE_FLAG", "NOTE_VOICE"]
+__all__ = ["FIRST_CONTENT_NOTE", "NOTE_BODY", "NOTE_CHAT", "NOTE_FLAG", "NOTE_UNKNOWN_ACCESS", "NOTE_VOICE"]
 
 # In a message that contains a text or an attachment: the size of the text, and the flag of the attachment, each
 # plus one.
@@ -18,3 +18,5 @@ NOTE_FLAG: Final = 1
 NOTE_CHAT: Final = 0
 FIRST_CONTENT_NOTE: Final = 5
 NOTE_VOICE: Final = 7
+# In the snapshot of a group: a bit for the field number of each setting whose access level is unknown.
+NOTE_UNKNOWN_ACCESS: Final = 0

@@ -32,7 +32,7 @@ RULES: Final = "holdfast.backup.rules"
 # The modules, beside those of the record families, whose declarations are generated and which are compiled.
 CORE: Final = ("rule_numbers", "value_forms", "value_checks", "record_checks")
 # Those whose `.pxd` is written by hand, because they have classes.
-BY_HAND: Final = frozenset({"checker", "id_table", "rule_context"})
+BY_HAND: Final = frozenset({"backup_state", "checker", "id_table", "rule_context"})
 # The numbers reserved for each record family, so that a new rule does not change the numbers of other families.
 FAMILY_SIZE: Final = 64
 C_TYPES: Final = {

@@ -40,6 +40,7 @@ cdef class RuleContext(Cursor):
     cdef unsigned long long value(self, int depth, unsigned int number) noexcept nogil
     cdef Py_ssize_t size(self, int depth, unsigned int number) noexcept nogil
     cdef Py_ssize_t start(self, int depth, unsigned int number) noexcept nogil
+    cdef bytes content(self, bytes data, int depth, unsigned int number)
     cdef unsigned long long note(self, int depth, int index) noexcept nogil
     cdef void set_note(self, int depth, int index, unsigned long long value) noexcept nogil
     cdef Py_ssize_t slot(self, int depth, unsigned int number) noexcept nogil

@@ -194,6 +194,11 @@ class RuleContext(Cursor):
         """Return the offset of a text or bytes, 0 if the field is missing."""
         return self.starts[depth * WIDTH + number] if (self.seen[depth] >> number) & 1 else 0
 
+    def content(self, data: bytes, depth: cython.int, number: cython.uint) -> bytes:
+        """Return a text or bytes from `data`, the buffer that is checked; empty if the field is missing."""
+        start: cython.Py_ssize_t = self.start(depth, number)
+        return data[start : start + self.size(depth, number)]
+
     def note(self, depth: cython.int, index: cython.int) -> cython.ulonglong:
         """Read a note of the message at `depth`."""
         return self.notes[depth * NOTES + index]

@@ -196,25 +196,30 @@ class Validator:
         """Add a frame that was just checked to the backup state, and return all findings about it."""
         index, begin, start, end, fault = other
         offset = block.offset + begin
-        raw = block.data[start:end]
-        found = list(read_findings(page, block.data)) if (page := self._checker.take_findings()) else []
-        try:
-            frame = Frame.FromString(raw)
-        except DecodeError:
-            return [RawFinding(index, offset, READABLE, 0, 0, "")]
-        if fault:
-            frame = Frame.FromString(keep_last_fields(raw))
-            found += self._check_anew(frame.SerializeToString(), index, offset)
-        if broken := self.state.add(frame, index):
+        checker, data = self._checker, block.data
+        page = checker.take_findings()
+        if page or fault:
+            # What is in an unknown field was not checked.
+            raw = data[start:end]
+            try:
+                Frame.FromString(raw)
+            except DecodeError:
+                return [RawFinding(index, offset, READABLE, 0, 0, "")]
+            if fault:
+                data, start = Frame.FromString(keep_last_fields(raw)).SerializeToString(), 0
+                checker = self._record_checker
+                page = self._check_anew(data, index, offset)
+        found = list(read_findings(page, data)) if page else []
+        if broken := self.state.add(checker.context, data, start, index):
             found += [RawFinding(index, offset, number, 0, 0, path) for number, path in broken]
         return found
 
-    def _check_anew(self, raw: bytes, index: int, offset: int) -> Iterable[RawFinding]:
+    def _check_anew(self, raw: bytes, index: int, offset: int) -> bytes:
         """Check a normalized frame, with another checker: that of the block is in use."""
         self._record_checker.bind(self.state.reference_tables())
         self._record_checker.record(raw, tables.FRAME, offset, index)
         self._newer = self._newer or self._record_checker.met_additions()
-        return read_findings(self._record_checker.take_findings(), raw)
+        return self._record_checker.take_findings()
 
     @property
     def newer(self) -> bool:
