@@ -2,6 +2,9 @@ cimport cython
 
 from holdfast.backup.wire.cursor cimport Cursor, six_bytes
 
+cdef enum:
+    SHORT = 32
+
 @cython.final
 cdef class Renderer(Cursor):
     cdef object buffer

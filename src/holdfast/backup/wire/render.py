@@ -19,6 +19,8 @@ if cython.compiled:
 else:
     from holdfast.backup.wire.cursor import six_bytes
 
+    SHORT = 32
+
 __all__ = ["Renderer"]
 
 WIRE_TYPE = cython.declare(cython.uint, tables.WIRE_TYPE)
@@ -40,7 +42,8 @@ SHAPES = cython.declare(cython.const[cython.uint][::1], tables.SHAPES)
 TARGETS = cython.declare(cython.const[cython.uint][::1], tables.TARGETS)
 VALUE_BASES = cython.declare(cython.const[cython.uint][::1], tables.VALUE_BASES)
 VALUE_LIMITS = cython.declare(cython.const[cython.uint][::1], tables.VALUE_LIMITS)
-TEXT = cython.declare(cython.const[cython.uchar][::1], tables.TEXT)
+# Followed by `SHORT` zeros, so that this many bytes can be copied from the beginning of any text.
+TEXT = cython.declare(cython.const[cython.uchar][::1], tables.TEXT + bytes(32))
 TEXT_AT = cython.declare(cython.const[cython.uint][::1], tables.TEXT_AT)
 TRUE = cython.declare(cython.Py_ssize_t, tables.TRUE)
 FALSE = cython.declare(cython.Py_ssize_t, tables.FALSE)
@@ -375,7 +378,11 @@ class Renderer(Cursor):
         """Write a constant of `tables.TEXT`, without its comma if it comes first."""
         at: cython.Py_ssize_t = TEXT_AT[index] + (1 if first else 0)
         size: cython.Py_ssize_t = TEXT_AT[index + 1] - at
-        if self.fits(size):
+        if cython.compiled and size <= SHORT <= self.room - self.used:
+            # Copying a constant number of bytes is not a call, and what comes after the text is overwritten.
+            memcpy(cython.address(self.page[self.used]), cython.address(TEXT[at]), SHORT)
+            self.used += size
+        elif self.fits(size):
             if cython.compiled:
                 memcpy(cython.address(self.page[self.used]), cython.address(TEXT[at]), size)
             else:
