@@ -77,6 +77,13 @@ class Draft:
         if self._refresh is not None and self.repo.header(object_id) is None:
             self.repo = self._refresh()
 
+    def make_readable(self, object_id: str) -> None:
+        """Let git read an object from the local copy, which may be older, or lack what was added to this draft."""
+        if object_id in self._objects:
+            self.add_to_copy()
+        else:
+            self.require(object_id)
+
     def empty(self) -> Folder:
         """Return an empty directory."""
         return Folder([], [])

@@ -459,7 +459,7 @@ def check_rules(
         )
         if base.commit is not None and base.commit != current:
             # Checked with the parent commit. The copy may lack it: commits write no local files.
-            batch.draft.add_to_copy()
+            batch.draft.make_readable(base.commit)
             below = ref_updates.branch_change_of(
                 batch.repo, msgspec.structs.replace(ref_update, new=base.commit), request.repository.default_branch
             )
