@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.varint import varint_at
+from holdfast.redacted_repr import redacted
 
 __all__ = ["PathFinder"]
 
@@ -12,6 +13,7 @@ DELIMITED = 2
 SIZES = {1: 8, 5: 4}
 
 
+@redacted
 @dataclass(slots=True)
 class Level:
     """A message that is being read: its name in the path, its type, and the fields met so far."""
