@@ -53,4 +53,4 @@ def test_a_header_without_names_and_dates_is_shown_as_unknown(spawn: Run) -> Non
     header = BackupInfo(version=1, backupTimeMs=2**64 - 1).SerializeToString()
     result = spawn("backup", "info", "-", data=record(header) + record(b""))
     assert result.out.count("unknown") >= 3
-    assert "1 frames without a record" in result.out
+    assert "1 frame without a record" in result.out

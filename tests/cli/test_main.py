@@ -146,10 +146,11 @@ def test_a_killed_export_leaves_no_decrypted_messages(tmp_path: Path, number: si
     source.write_bytes(stream_of(sample(10_000)))
     arguments = ["backup", "export", str(source), str(tmp_path / "out"), "--to", "csv"]
     command = [sys.executable, "-m", "holdfast", *arguments]
-    # A process inherits that SIGHUP is ignored, as under `nohup`.
-    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # A process inherits ignored signals: SIGHUP under `nohup`, SIGINT in the background of a script.
+    inherited = [(ignored, signal.signal(ignored, signal.SIG_DFL)) for ignored in (signal.SIGHUP, signal.SIGINT)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    signal.signal(signal.SIGHUP, inherited)
+    for ignored, handler in inherited:
+        signal.signal(ignored, handler)
     while not list(tmp_path.glob(".holdfast-temporary-archive-*/content/archive.db")) and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(number)

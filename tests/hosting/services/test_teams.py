@@ -14,7 +14,6 @@ from holdfast.hosting.errors import (
     InvalidValue,
     LastOwner,
     LoginRequired,
-    NameRefused,
     NoSuchRepository,
     NoSuchTeam,
     OwnersStay,
@@ -115,7 +114,7 @@ def test_the_settings_of_a_team_are_checked(guild: Guild) -> None:
     app, crew = guild.app, guild.crew(guild.ada)
     for settings, error in (
         (TeamSettings(name="OWNERS"), TeamTaken),
-        (TeamSettings(name="a b"), NameRefused),
+        (TeamSettings(name="a b"), InvalidValue),
         (TeamSettings(description="x" * 256), InvalidField),
         (TeamSettings(mode=Mode.OWNER), InvalidValue),
         (TeamSettings(units={Unit.CODE: Mode.OWNER}), InvalidValue),

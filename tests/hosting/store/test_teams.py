@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.errors import NameRefused, NoSuchTeam, NoSuchUser, OwnersStay, TeamTaken
+from holdfast.hosting.errors import InvalidValue, NoSuchTeam, NoSuchUser, OwnersStay, TeamTaken
 from holdfast.hosting.store import accounts, members, organizations, teams
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
@@ -39,7 +39,7 @@ def test_names_differ_by_more_than_case(database: Database, guild: Account) -> N
         teams.create_team(database, guild, NewTeam(name="ONE", mode=1, units={}))
     with pytest.raises(TeamTaken):
         teams.change_team(database, team, NewTeam(name="owners", mode=1, units={}))
-    with pytest.raises(NameRefused):
+    with pytest.raises(InvalidValue, match="a team name must be"):
         teams.change_team(database, team, NewTeam(name="", mode=1, units={}))
     other = organizations.create_organization(database, accounts.find_user(database, "admin"), "other")
     assert teams.create_team(database, other, NewTeam(name="one", mode=1, units={})).name == "one"
