@@ -35,6 +35,7 @@ BENCHMARKS = (
     "pull_pages",
     "nodes",
     "website",
+    "large_pages",
     "hooks",
     "dependencies",
     "git_growth",
