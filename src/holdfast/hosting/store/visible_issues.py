@@ -10,7 +10,7 @@ from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_lists import visible_to
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
-from holdfast.hosting.store.repositories import REPOSITORY, Repository, repository_from
+from holdfast.hosting.store.repositories import REPOSITORY, Repository, repositories_by_id, repository_from
 from holdfast.hosting.store.tables import issue_dependencies, issues, repositories, users
 
 __all__ = ["Reader", "VisibleIssue", "blocked_by", "blockers_of", "visible_issues_by_id"]
@@ -81,17 +81,6 @@ def visible_issues_by_id(connection: Connection, ids: Collection[int], reader: R
     return {
         issue.id: VisibleIssue(issue, places[issue.repository_id], is_readable) for issue, is_readable in found
     }
-
-
-def repositories_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Repository]:
-    """Return repositories by id."""
-    query = select(*COLUMNS, *REPOSITORY).join(users, users.c.id == repositories.c.owner_id)
-    unique = list(ids)
-    places: dict[int, Repository] = {}
-    for start in range(0, len(unique), MAX_IDS):
-        rows = connection.execute(query.where(repositories.c.id.in_(unique[start : start + MAX_IDS])))
-        places |= {columns[WIDTH]: repository_from(tuple(columns)) for columns in rows}
-    return places
 
 
 def blockers_of(
