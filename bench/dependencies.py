@@ -1,8 +1,6 @@
 """What dependencies cost: a chain and a star of a thousand issues, and a list of blockers in many repositories."""
 
 import asyncio
-import multiprocessing
-import os
 import tempfile
 import time
 from itertools import pairwise
@@ -14,7 +12,7 @@ from sqlalchemy import Engine, event, insert
 
 from bench.harness import Figure
 from bench.load import rate
-from bench.service import Whole, serve
+from bench.service import served_apart
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.store import accounts, issues, repositories, tokens
 from holdfast.hosting.store.accounts import Account
@@ -100,28 +98,16 @@ def queries(settings: Settings, path: str, headers: dict[str, str]) -> int:
 
 def figures() -> list[Figure]:
     """Serve on one processor and ask from another."""
-    before = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as name:
         settings = Settings(data=Path(name), admin_password=Secret("a-password-for-a-benchmark"))
         headers = {"Authorization": f"token {fill(settings)}"}
         counted = queries(settings, f"{LIST}/1/dependencies?limit=50", headers)
-        os.sched_setaffinity(0, before - {0} or before)
-        context = multiprocessing.get_context("spawn")
-        listening = context.Queue()
-        arguments = (Whole(Settings(data=settings.data)), listening, f"{name}/log", {0})
-        server = context.Process(target=serve, args=arguments, daemon=True)
-        server.start()
-        try:
-            port = listening.get(timeout=60)
+        with served_apart(settings, name) as (port, _):
             return [
                 Figure("50 blockers in 20 repositories", counted, "queries", most=6),
                 Figure("that list", rate(port, f"{LIST}/1/dependencies?limit=50", headers), "req/s"),
                 *around(port, headers),
             ]
-        finally:
-            server.terminate()
-            server.join()
-            os.sched_setaffinity(0, before)
 
 
 def around(port: int, headers: dict[str, str]) -> list[Figure]:

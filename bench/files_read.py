@@ -1,8 +1,6 @@
 """What reading files costs: small ones by the thousand, directories with who touched what last, and large ones."""
 
 import http.client
-import multiprocessing
-import os
 import subprocess
 import tempfile
 import time
@@ -14,7 +12,7 @@ from bench.harness import Figure
 from bench.history import make_history, wide
 from bench.imported import import_repository
 from bench.load import load
-from bench.service import Whole, serve
+from bench.service import served_apart
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.git.history import refresh_commit_graph
@@ -101,23 +99,11 @@ def timed(port: int, path: str) -> float:
 
 def figures() -> list[Figure]:
     """Serve on one processor and ask from another."""
-    before = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as name:
         settings = Settings(data=Path(name) / "data", admin_password=Secret("a-password-for-a-benchmark"))
         folder = fill(settings, with_large=True)
-        os.sched_setaffinity(0, before - {0} or before)
-        context = multiprocessing.get_context("spawn")
-        listening = context.Queue()
-        arguments = (Whole(Settings(data=settings.data)), listening, f"{name}/log", {0})
-        server = context.Process(target=serve, args=arguments, daemon=True)
-        server.start()
-        try:
-            port = listening.get(timeout=60)
-            return [*small(port, folder), *listings(port), *large(port, server.pid or 0)]
-        finally:
-            server.terminate()
-            server.join()
-            os.sched_setaffinity(0, before)
+        with served_apart(settings, name) as (port, process):
+            return [*small(port, folder), *listings(port), *large(port, process)]
 
 
 def small(port: int, folder: Path) -> list[Figure]:

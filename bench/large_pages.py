@@ -1,7 +1,5 @@
 """What the largest pages cost: a file of 20,000 lines, a commit of 5,000, an issue with 500 dependencies."""
 
-import multiprocessing
-import os
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +9,7 @@ from sqlalchemy import insert
 
 from bench.harness import Figure
 from bench.pull_pages import blob_id
-from bench.service import Whole, serve
+from bench.service import served_apart
 from bench.website import fetched, timed
 from holdfast.hosting.access import Actor, RepositoryAccess, repository_access
 from holdfast.hosting.app import App
@@ -73,24 +71,13 @@ def fill(app: App) -> str:
 
 def figures() -> list[Figure]:
     """Serve on one processor and ask from another."""
-    before = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as name:
         settings = Settings(data=Path(name) / "data", admin_password=Secret("a-password-for-a-benchmark"))
         with closing(App.open(settings)) as app:
             prepare(app.database, settings)
             commit = fill(app)
-        os.sched_setaffinity(0, before - {0} or before)
-        context = multiprocessing.get_context("spawn")
-        listening = context.Queue()
-        arguments = (Whole(Settings(data=settings.data)), listening, f"{name}/log", {0})
-        server = context.Process(target=serve, args=arguments, daemon=True)
-        server.start()
-        try:
-            return measured(listening.get(timeout=60), commit)
-        finally:
-            server.terminate()
-            server.join()
-            os.sched_setaffinity(0, before)
+        with served_apart(settings, name) as (port, _):
+            return measured(port, commit)
 
 
 def measured(port: int, commit: str) -> list[Figure]:

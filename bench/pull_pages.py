@@ -1,15 +1,13 @@
 """What the pages of a pull request cost that changes 200 files, against those of one that changes one."""
 
 import hashlib
-import multiprocessing
-import os
 import tempfile
 from contextlib import closing
 from pathlib import Path
 from statistics import median
 
 from bench.harness import Figure
-from bench.service import Whole, serve
+from bench.service import served_apart
 from bench.website import timed
 from holdfast.hosting.access import Actor, RepositoryAccess, repository_access
 from holdfast.hosting.app import App
@@ -70,24 +68,13 @@ def fill(app: App) -> None:
 
 def figures() -> list[Figure]:
     """Serve on one processor and ask from another."""
-    before = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as name:
         settings = Settings(data=Path(name) / "data", admin_password=Secret("a-password-for-a-benchmark"))
         with closing(App.open(settings)) as app:
             prepare(app.database, settings)
             fill(app)
-        os.sched_setaffinity(0, before - {0} or before)
-        context = multiprocessing.get_context("spawn")
-        listening = context.Queue()
-        arguments = (Whole(Settings(data=settings.data)), listening, f"{name}/log", {0})
-        server = context.Process(target=serve, args=arguments, daemon=True)
-        server.start()
-        try:
-            return measured(listening.get(timeout=60))
-        finally:
-            server.terminate()
-            server.join()
-            os.sched_setaffinity(0, before)
+        with served_apart(settings, name) as (port, _):
+            return measured(port)
 
 
 def measured(port: int) -> list[Figure]:

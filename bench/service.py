@@ -6,7 +6,8 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -64,6 +65,24 @@ def serve(
         gc.freeze()
         listening.put(socket.getsockname()[1])
         server.run(sockets=[socket])
+
+
+@contextmanager
+def served_apart(settings: Settings, folder: str) -> Iterator[tuple[int, int]]:
+    """Serve on one processor, and run the caller on the others; yields the port and the id of the process."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, before - {0} or before)
+    context = multiprocessing.get_context("spawn")
+    listening = context.Queue()
+    arguments = (Whole(Settings(data=settings.data)), listening, f"{folder}/log", {0})
+    server = context.Process(target=serve, args=arguments, daemon=True)
+    server.start()
+    try:
+        yield listening.get(timeout=60), server.pid or 0
+    finally:
+        server.terminate()
+        server.join()
+        os.sched_setaffinity(0, before)
 
 
 class Whole:

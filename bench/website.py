@@ -1,8 +1,6 @@
 """What the pages of a repository cost: one of ten thousand commits, its files, its history and its differences."""
 
 import http.client
-import multiprocessing
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -11,7 +9,7 @@ from statistics import median
 from bench.files_read import fill
 from bench.harness import Figure
 from bench.history import wide
-from bench.service import Whole, serve
+from bench.service import served_apart
 from holdfast.hosting.git.refs import branch, rev_parse
 from holdfast.hosting.git.repository import open_repository
 from holdfast.secret import Secret
@@ -45,7 +43,6 @@ def timed(port: int, path: str) -> float:
 
 def figures() -> list[Figure]:
     """Serve on one processor and ask from another."""
-    before = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as name:
         settings = Settings(data=Path(name) / "data", admin_password=Secret("a-password-for-a-benchmark"))
         repo = open_repository(fill(settings))
@@ -53,18 +50,8 @@ def figures() -> list[Figure]:
         older = rev_parse(repo, "main~500")
         assert head is not None
         assert older is not None
-        os.sched_setaffinity(0, before - {0} or before)
-        context = multiprocessing.get_context("spawn")
-        listening = context.Queue()
-        arguments = (Whole(Settings(data=settings.data)), listening, f"{name}/log", {0})
-        server = context.Process(target=serve, args=arguments, daemon=True)
-        server.start()
-        try:
-            return measured(listening.get(timeout=60), head.id, older)
-        finally:
-            server.terminate()
-            server.join()
-            os.sched_setaffinity(0, before)
+        with served_apart(settings, name) as (port, _):
+            return measured(port, head.id, older)
 
 
 def measured(port: int, head: str, older: str) -> list[Figure]:
