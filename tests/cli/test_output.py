@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from holdfast.cli import output
-from holdfast.cli.output import byte_progress, count_of, count_progress, print_error, print_json, print_note
+from holdfast.cli.output import byte_progress, count_progress, print_error, print_json, print_note
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,3 @@ def test_names_are_printed_as_they_are(
         assert progress is not None
         progress(1)
     assert name in capsys.readouterr().err
-
-
-def test_a_count_agrees_with_its_noun() -> None:
-    """Counts have the singular or plural of the noun, also an irregular plural."""
-    assert [count_of(number, "file") for number in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]
-    assert count_of(1, "repository", "repositories") == "1 repository"
-    assert count_of(2, "repository", "repositories") == "2 repositories"

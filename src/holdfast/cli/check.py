@@ -12,9 +12,10 @@ from holdfast.backup.container.material import KeyMaterial
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json, printable
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json, printable
 from holdfast.cli.times import Zone, ZoneOption, zone_of
 from holdfast.cli.validate import ValidationFindingOutput, as_text, finding_line
+from holdfast.counts import count_of
 
 __all__ = ["CheckOutput", "check_backup", "list_lost"]
 

@@ -12,8 +12,9 @@ from holdfast.backup.conversion import Conversion, OutputFormat, convert, form_o
 from holdfast.backup.wire import Names
 from holdfast.cli.inputs import SourceArgument, with_open_backup
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
-from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
+from holdfast.counts import count_of
 
 __all__ = ["convert_backup"]
 

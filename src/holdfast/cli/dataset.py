@@ -13,8 +13,9 @@ from holdfast import backup
 from holdfast.backup import DatasetBuild
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.lazy_commands import lazy_group
-from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.times import ZoneOption, zone_of
+from holdfast.counts import count_of
 
 __all__ = ["build", "group", "search", "stats", "validate"]
 

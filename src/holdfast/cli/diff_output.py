@@ -16,7 +16,8 @@ from holdfast.backup.compare.field_changes import FieldChange, RecordChange
 from holdfast.backup.compare.merge import MergeResult
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.dates import moment
-from holdfast.cli.output import count_of, printable
+from holdfast.cli.output import printable
+from holdfast.counts import count_of
 
 __all__ = ["JsonDiffWriter", "TextDiffWriter", "conflict_line", "document", "show", "show_cropped", "show_merged"]
 

@@ -12,8 +12,9 @@ from holdfast.cli import summary
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, with_open_backup
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, console, count_of, count_progress, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
+from holdfast.counts import count_of
 
 __all__ = ["extract_media"]
 

@@ -27,9 +27,10 @@ from holdfast.cli.check import list_lost
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.key_store import delete_key, has_keyring, load_key, store_key
 from holdfast.cli.keys import VARIABLE, AccountOption, KeyFileOption, KeyOption, ask, gather_keys
-from holdfast.cli.output import JsonOption, console, count_of, print_error, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, print_error, print_json, print_note, printable
 from holdfast.cli.passphrases import EncryptOption, PassphraseFileOption, passphrase_for
 from holdfast.cli.times import Zone, ZoneOption, zone_of
+from holdfast.counts import count_of
 from holdfast.errors import HoldfastError
 
 __all__ = ["KeepOutput", "KeptSnapshotOutput", "keep_folder"]

@@ -21,7 +21,6 @@ __all__ = [
     "JsonOutput",
     "byte_progress",
     "console",
-    "count_of",
     "count_progress",
     "print_error",
     "print_json",
@@ -155,11 +154,6 @@ class JsonOutput:
     """Whether the command has printed its JSON document."""
 
     printed = False
-
-
-def count_of(number: int, noun: str, plural: str | None = None) -> str:
-    """Format a count with its noun: `1 file`, `2,000 files`, `2 repositories`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def print_json_error(message: str, status: int) -> None:

@@ -9,8 +9,9 @@ import typer
 from holdfast.backup import KeyMaterial, Redaction, redact
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
+from holdfast.counts import count_of
 
 __all__ = ["redact_backup"]
 

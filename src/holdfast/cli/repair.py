@@ -13,8 +13,9 @@ from holdfast.backup.repairs.log import default_log_path, read_log
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, console, count_of, print_json, printable
+from holdfast.cli.output import JsonOption, console, print_json, printable
 from holdfast.cli.outputs import ForceOption, check_target
+from holdfast.counts import count_of
 
 __all__ = ["repair_backup"]
 

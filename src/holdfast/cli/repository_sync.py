@@ -32,9 +32,10 @@ from holdfast.cli.api_client import (
     RemoteRefused,
 )
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, read_file
-from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
 from holdfast.cli.summary import human_size
+from holdfast.counts import count_of
 from holdfast.errors import HoldfastError
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 from holdfast.secret import Secret

@@ -17,8 +17,9 @@ import typer
 
 from holdfast import __version__, backup, logs
 from holdfast.cli.demo_package import require_demo_package
-from holdfast.cli.output import console, count_of
+from holdfast.cli.output import console
 from holdfast.cli.settings import ConfigOption, gather
+from holdfast.counts import count_of
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 

@@ -7,7 +7,8 @@ import typer
 
 from holdfast.backup.dates import moment
 from holdfast.backup.summary import Info
-from holdfast.cli.output import count_of, printable
+from holdfast.cli.output import printable
+from holdfast.counts import count_of
 
 __all__ = ["aligned", "human_size", "show"]
 

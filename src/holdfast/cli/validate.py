@@ -15,7 +15,8 @@ from holdfast.backup.rules.validator import start_validation
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, JsonOutput, byte_progress, console, count_of, print_json
+from holdfast.cli.output import JsonOption, JsonOutput, byte_progress, console, print_json
+from holdfast.counts import count_of
 from holdfast.errors import HoldfastError
 
 __all__ = ["RuleOutput", "ValidationFindingOutput", "list_rules", "validate_backup"]

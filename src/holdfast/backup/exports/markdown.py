@@ -23,6 +23,7 @@ from holdfast.backup.exports.media import DISPLAYED_TYPES, normalize_type
 from holdfast.backup.exports.names import chat_name
 from holdfast.backup.exports.periods import Period, periods
 from holdfast.backup.exports.stamps import account_digests
+from holdfast.counts import count_of
 from holdfast.redacted_repr import redacted
 
 __all__ = ["write_markdown"]
@@ -112,7 +113,7 @@ def index(chats: Sequence[Chat], periods_by_chat: dict[int, list[Period]], times
             account = chat.account_id
             lines += [*([""] if lines[-1] else []), f"## {heading(chat.account) or 'Account'}", ""]
         facts = [
-            pluralize(sum(period.messages for period in periods_by_chat[chat.id]), "message"),
+            count_of(sum(period.messages for period in periods_by_chat[chat.id]), "message"),
             *year_range(periods_by_chat[chat.id]),
         ]
         facts += ["no longer there"] if chat.vanished else []
@@ -132,7 +133,7 @@ def chat_index(chat: Chat, chat_periods: Sequence[Period]) -> bytes:
     """Return the index page of a chat with its files."""
     lines = [f"# {chat_title(chat)}", "", link("All chats", f"{ROOT}index.md"), ""]
     lines += [
-        f"- {link(period.name, f'{period.name}.md')}, {pluralize(period.messages, 'message')}"
+        f"- {link(period.name, f'{period.name}.md')}, {count_of(period.messages, 'message')}"
         for period in chat_periods
     ]
     return "\n".join([*lines, ""]).encode()
@@ -155,11 +156,6 @@ def page(job: Job, chat: Chat, chat_periods: Sequence[Period], n: int, times: Ti
             yield f"\n## {day}\n".encode()
         yield f"\n{message_markdown(message, day, times)}\n".encode()
     yield f"\n---\n\n{links}\n".encode()
-
-
-def pluralize(number: int, noun: str) -> str:
-    """Format a number with its noun, in the plural where needed."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def link(label: str, path: str) -> str:
@@ -225,8 +221,8 @@ def format_duration(seconds: int) -> str:
     """Format a duration."""
     for unit, length in (("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60)):
         if seconds >= length and seconds % length == 0:
-            return pluralize(seconds // length, unit)
-    return pluralize(seconds, "second")
+            return count_of(seconds // length, unit)
+    return count_of(seconds, "second")
 
 
 def quote_markdown(message: schemas.ExportedMessage, quote: schemas.ExportedQuote, times: Times) -> str:
@@ -251,7 +247,7 @@ def poll(exported_poll: schemas.ExportedPoll) -> str:
     lines = [f"**Poll: {inline(exported_poll.question) or '?'}**{suffix}", ""]
     for option in exported_poll.options:
         names = ", ".join(inline(vote.voter) for vote in option.votes)
-        votes = pluralize(len(option.votes), "vote")
+        votes = count_of(len(option.votes), "vote")
         lines.append(f"- {item(option.text) or '?'}: {votes}{f' ({names})' if names else ''}")
     return "\n".join(lines)
 

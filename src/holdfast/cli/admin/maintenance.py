@@ -8,8 +8,9 @@ from rich.text import Text
 
 from holdfast.cli.admin.shared import host, print_table
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.output import JsonOption, console, count_of, count_progress, print_json, printable
+from holdfast.cli.output import JsonOption, console, count_progress, print_json, printable
 from holdfast.cli.settings import ConfigOption, DataOption, gather
+from holdfast.counts import count_of
 
 __all__ = ["FindingOutput", "doctor", "gc", "instance", "migrate", "ssh_host_keys"]
 

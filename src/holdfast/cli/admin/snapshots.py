@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.output import JsonOption, byte_progress, console, count_of, print_json
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json
 from holdfast.cli.settings import ConfigOption, DataOption, gather
+from holdfast.counts import count_of
 
 if TYPE_CHECKING:
     from holdfast.hosting.snapshot.archive import SnapshotManifest

@@ -14,8 +14,9 @@ from holdfast.backup.errors import ArchiveError
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.key_store import delete_passphrase, load_passphrase, store_passphrase
-from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable, waiting
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable, waiting
 from holdfast.cli.passphrases import PassphraseFileOption, new_passphrase, passphrase_for
+from holdfast.counts import count_of
 
 __all__ = ["EncryptionOutput", "decrypt", "encrypt", "passphrase"]
 

@@ -18,9 +18,10 @@ from holdfast.backup.exports import ChatSelection, ExportSummary, Form, export
 from holdfast.backup.exports import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.outputs import check_target
 from holdfast.cli.passphrases import PassphraseFileOption, open_archive
+from holdfast.counts import count_of
 
 __all__ = [
     "ChatOption",

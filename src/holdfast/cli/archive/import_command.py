@@ -21,9 +21,10 @@ from holdfast.backup.errors import UnreadableBackup
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.passphrases import EncryptOption, PassphraseFileOption, open_archive
 from holdfast.cli.times import Zone, ZoneOption, zone_of
+from holdfast.counts import count_of
 
 __all__ = ["import_backups"]
 

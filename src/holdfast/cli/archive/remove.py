@@ -12,9 +12,10 @@ from holdfast.backup.archives import Archive, RemovalResult
 from holdfast.backup.errors import NotInArchive
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, printable, waiting
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable, waiting
 from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.summary import human_size
+from holdfast.counts import count_of
 
 __all__ = ["RemovalOutput", "remove"]
 

@@ -12,10 +12,11 @@ from holdfast.backup.archives.chart import chart
 from holdfast.backup.archives.statistics import Statistics
 from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.cli.archive.shared import ArchiveArgument
-from holdfast.cli.output import JsonOption, console, count_of, print_json, print_note, print_table, printable
+from holdfast.cli.output import JsonOption, console, print_json, print_note, print_table, printable
 from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.summary import human_size
 from holdfast.cli.times import Zone, ZoneOption, zone_of
+from holdfast.counts import count_of
 
 __all__ = ["stats"]
 

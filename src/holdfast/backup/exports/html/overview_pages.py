@@ -22,6 +22,7 @@ from holdfast.backup.exports.html.files import label, picture
 from holdfast.backup.exports.html.markup import escape
 from holdfast.backup.exports.html.pages import BACK, page_html
 from holdfast.backup.exports.media import display_kind
+from holdfast.counts import count_of
 from holdfast.redacted_repr import redacted
 
 __all__ = ["write_overview"]
@@ -74,11 +75,6 @@ def page_header(title: str, above: str, called: str) -> str:
 def main_element(inside: str) -> str:
     """Return the `main` element of a page."""
     return f'<main id="content" tabindex="-1">\n{inside}</main>\n'
-
-
-def pluralize(count: int, singular: str, plural: str) -> str:
-    """Format a count with its noun."""
-    return f"1 {singular}" if count == 1 else f"{count:,} {plural}"
 
 
 @redacted
@@ -146,14 +142,14 @@ class Overview:
             names = [
                 f"media-{month}{f'-{n + 1}' if n else ''}.html" for n in range(-(-len(cells) // PAGE_ENTRIES))
             ]
-            files = pluralize(len(cells), "file", "files")
+            files = count_of(len(cells), "file")
             rows.append(f'<li><a href="{names[0]}"><b>{month}</b><span>{files}</span></a></li>\n')
             for n, name in enumerate(names):
                 inside = (
                     f'<ul class="gallery">\n{"".join(cells[n * PAGE_ENTRIES : (n + 1) * PAGE_ENTRIES])}</ul>\n'
                 )
                 pages.append(OverviewPage(name, f"Media of {month}", main_element(f"{inside}{pager(names, n)}")))
-        total = pluralize(sum(map(len, months.values())), "photo or video", "photos and videos")
+        total = count_of(sum(map(len, months.values())), "photo or video", "photos and videos")
         content = main_element(f'<p class="sum">{total}</p>\n<ul class="lines">\n{"".join(rows)}</ul>\n')
         return [OverviewPage("media.html", "Media", content), *pages]
 
@@ -188,7 +184,7 @@ class Overview:
                 lines.append(f'<h2><time>{iso_date(day)}</time></h2>\n<ul class="lines">\n')
                 lines += [self.call_line(call, day) for call in calls]
                 lines.append("</ul>\n")
-            total = f'<p class="sum">{pluralize(len(wanted), "call", "calls")}</p>\n'
+            total = f'<p class="sum">{count_of(len(wanted), "call")}</p>\n'
             pages.append(OverviewPage(name, "Calls", main_element(f"{total}{''.join(lines)}{pager(names, n)}")))
         return pages
 
@@ -212,7 +208,7 @@ class Overview:
                 f"{author_elements(person.id, person.name)[0]}"
                 f'<span class="who"><b dir="auto">{escape(person.name)}</b>'
                 f'<span dir="auto">{escape(", ".join(facts))}</span></span>'
-                f'<span class="facts">{pluralize(person.messages, "message", "messages")}</span>'
+                f'<span class="facts">{count_of(person.messages, "message")}</span>'
             )
             chat = self.chats.get(person.id)
             rows.append(
@@ -220,7 +216,7 @@ class Overview:
                 if chat is None
                 else f'<li><a href="{quote(chat.home)}/{chat.last}.html#end">{inside}</a></li>\n'
             )
-        total = f'<p class="sum">{pluralize(len(rows), "person", "people")}</p>\n'
+        total = f'<p class="sum">{count_of(len(rows), "person", "people")}</p>\n'
         return OverviewPage(
             "people.html", "People", main_element(f'{total}<ul class="lines">\n{"".join(rows)}</ul>\n')
         )
@@ -229,7 +225,7 @@ class Overview:
         """Return the page with numbers of messages by month, weekday, hour, chat, person, and of files by type."""
         zone = self.context.clock.zone
         statistics: Statistics = self.context.archive.statistics(zone=zone)
-        total = pluralize(statistics.messages, "message", "messages")
+        total = count_of(statistics.messages, "message")
         days = [(name, sum(hours)) for name, hours in zip(DAYS, statistics.hours, strict=True)]
         hours = [(f"{n:02}:00", sum(day[n] for day in statistics.hours)) for n in range(24)]
         inside = "".join(

@@ -13,6 +13,7 @@ from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.backup.exports.html.clock import FIRST, TimeFormatter, day_label, is_in_calendar, iso_date
 from holdfast.backup.exports.html.markup import escape
 from holdfast.backup.exports.html.pagination import PageBreaks
+from holdfast.counts import count_of
 
 if TYPE_CHECKING:
     from holdfast.backup.exports.html.chat_export import ChatExport
@@ -39,11 +40,6 @@ BACK, ON, DASH = "\u2039", "\u203a", "\u2013"
 CalendarDay = tuple[int, str, int]
 END: Final = "</body>\n</html>\n"
 CHAT_KINDS: Final = {"group": "Group", "self": "Notes", "releaseNotes": "Release notes", "callLink": "Call link"}
-
-
-def count_of(number: int, noun: str) -> str:
-    """Format a count with its noun: `1 day`, `2,000 days`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def page_html(
