@@ -31,6 +31,7 @@ from tests.hosting.repository_helpers import make_people
         ("/^v|^w/", "rew", False),
         ("/^(v|w)$/", "w", True),
         ("/^(v|w)$/", "w1", False),
+        ("/^(v|w)$/", "v1", False),
         ("/^[|]|\\|$/", "a|", True),
         ("/^[|]|\\|$/", "a|b", False),
         ("/1\\$/", "v1$2", True),
