@@ -54,7 +54,8 @@ def export_backup(
 ) -> int:
     """Export a backup as HTML pages or data files; a repeated export updates only what changed."""
     check_options(to, search=search, plain=plain, single_file=single_file, chat=chat)
-    choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
+    times = parse_zone(zone, to)
+    choice = parse_choice(chat, since, until, times)
     check_target(target, [source, key_file], folder=not single_file)
     problems: list[str] = []
 

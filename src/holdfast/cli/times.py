@@ -15,7 +15,7 @@ ZoneOption = Annotated[
     str | None,
     typer.Option(
         "--zone",
-        help="Show times in this time zone: UTC, Europe/Berlin, ... Default: that of this machine.",
+        help="The time zone of times and dates: UTC, Europe/Berlin, ... Default: that of this machine.",
         show_default=False,
     ),
 ]

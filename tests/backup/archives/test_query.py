@@ -1,5 +1,9 @@
 """Parsing of search queries."""
 
+import time
+from collections.abc import Callable, Iterator
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from holdfast.backup.archives.query import Filters, parse_date, parse_query
@@ -51,6 +55,60 @@ def test_an_address_is_not_a_filter() -> None:
 def test_dates_have_a_start_and_an_end(text: str, start: int, end: int) -> None:
     """A year, a month, a day and a minute begin and end at their exact milliseconds."""
     assert (parse_date(text), parse_date(text, end=True)) == (start, end)
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.fixture
+def local_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Return a function that sets the time zone of the machine, until the end of the test."""
+
+    def change(name: str) -> None:
+        monkeypatch.setenv("TZ", name)
+        time.tzset()
+
+    yield change
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("2024", 1_704_063_600_000, 1_735_686_000_000),
+        ("2024-06", 1_717_192_800_000, 1_719_784_800_000),
+        # The clocks go forward on this day, which has 23 hours, and back on the other, which has 25.
+        ("2024-03-31", 1_711_839_600_000, 1_711_922_400_000),
+        ("2024-10-27", 1_729_980_000_000, 1_730_070_000_000),
+        ("2024-06-01T18:00", 1_717_257_600_000, 1_717_257_660_000),
+    ],
+)
+def test_dates_are_those_of_a_time_zone(
+    text: str, start: int, end: int, local_zone: Callable[[str], None]
+) -> None:
+    """A date begins and ends at midnight in its zone, and in that of the machine if none is given."""
+    assert (parse_date(text, zone=BERLIN), parse_date(text, end=True, zone=BERLIN)) == (start, end)
+    local_zone("Europe/Berlin")
+    assert (parse_date(text, zone=None), parse_date(text, end=True, zone=None)) == (start, end)
+
+
+def test_dates_in_a_query_are_those_of_a_time_zone() -> None:
+    """The zone applies to `since:` and `until:` in the query."""
+    filters = parse_query("tea since:2024-06 until:2024-06", zone=BERLIN).filters
+    assert (filters.since_ms, filters.until_ms) == (1_717_192_800_000, 1_719_784_800_000)
+
+
+@pytest.mark.parametrize("name", ["UTC", "Pacific/Auckland", "America/Los_Angeles"])
+def test_the_first_and_the_last_day_of_the_calendar_are_dates(
+    name: str, local_zone: Callable[[str], None]
+) -> None:
+    """The day in UTC can be out of range; it is then at most a day early or late."""
+    local_zone(name)
+    for zone in (None, ZoneInfo(name)):
+        first, last = parse_date("0001-01-01", zone=zone), parse_date("9999-12-31", end=True, zone=zone)
+        assert abs(first - -62_135_596_800_000) <= 86_400_000
+        assert abs(last - 253_402_300_800_000) <= 86_400_000
 
 
 def test_until_a_month_means_to_its_end() -> None:

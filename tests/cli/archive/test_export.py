@@ -3,8 +3,10 @@
 import json
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -47,6 +49,24 @@ def test_chats_and_dates_are_chosen(run: Run, chats_db: str, tmp_path: Path) -> 
     assert all("2024-02" <= message["sent"] < "2025" for message in messages)
     last_day = max(message["sent"] for message in messages)[:10]
     assert exported(tmp_path / "until", last_day) == messages
+
+
+def test_dates_are_those_of_the_zone(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """With `--zone` the pages of a day have the messages of that day in the zone."""
+    chat = str(json.loads(run("archive", "chats", chats_db, "--json").out)[0]["id"])
+    shown = json.loads(run("archive", "show", chats_db, chat, "-n", "1", "--json").out)["messages"][0]
+    sent = datetime.fromtimestamp(shown["sent_ms"] / 1000, UTC)
+    east, west = "Pacific/Kiritimati", "Etc/GMT+12"
+    day = f"{sent.astimezone(ZoneInfo(east)):%Y-%m-%d}"
+    pages = {}
+    for zone in (east, west):
+        target = tmp_path / zone.replace("/", "-")
+        arguments = ("--to", "markdown", "--chat", chat, "--since", day, "--until", day, "--zone", zone)
+        assert run("archive", "export", chats_db, str(target), *arguments).status == 0
+        pages[zone] = "".join(page.read_text() for page in sorted(target.rglob("*.md")))
+    minute = f"{sent.astimezone(ZoneInfo(east)):%H:%M}"
+    assert minute in pages[east]
+    assert f"{sent.astimezone(ZoneInfo(west)):%H:%M}" not in pages[west]
 
 
 def test_wrong_options_are_refused_in_one_line(run: Run, chats_db: str, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """`holdfast archive vanished` and `history`."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -68,6 +70,22 @@ def test_they_are_filtered_by_chat_person_and_date(run: Run, chats_db: str) -> N
     assert (result.status, result.out) == (ExitCode.NO, "")
     assert run("archive", "vanished", chats_db, "--until", "2100").status == ExitCode.FINE
     assert run("archive", "vanished", chats_db, "--until", "1990", "--json").out == "[]\n"
+
+
+def test_dates_are_those_of_the_zone(run: Run, chats_db: str) -> None:
+    """A vanished message is found by the date it is shown with."""
+    latest = json.loads(run("archive", "vanished", chats_db, "--json").out)[0]
+    sent = datetime.fromtimestamp(latest["sent_ms"] / 1000, UTC)
+    # It is always another day 26 hours to the west.
+    east, west = "Pacific/Kiritimati", "Etc/GMT+12"
+    day = f"{sent.astimezone(ZoneInfo(east)):%Y-%m-%d}"
+    found: dict[str, list[int]] = {}
+    for options in (("--since", day), ("--until", day), ("--since", day, "--until", day)):
+        for zone in (east, west):
+            result = run("archive", "vanished", chats_db, "--json", *options, "--zone", zone)
+            found[zone] = [row["id"] for row in json.loads(result.out)]
+        assert latest["id"] in found[east], options
+    assert latest["id"] not in found[west]
 
 
 def test_edited_and_deleted_ones_are_listed(run: Run, chats_db: str) -> None:

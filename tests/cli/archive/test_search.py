@@ -1,7 +1,9 @@
 """`holdfast archive search`."""
 
+import itertools
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from tests.cli.conftest import Run
 
@@ -80,6 +82,24 @@ def test_words_find_what_begins_so_unless_whole_ones_are_wanted(run: Run, chats_
     assert found("dinn") == found("dinn*", "--whole-words") >= exact
     assert found('"dinn"') == set()
     assert found("dinn -dinne") == found("dinn")
+
+
+def test_dates_are_those_of_the_zone(run: Run, chats_db: str) -> None:
+    """A message is found by the date it is shown with, as an option and in the query."""
+    (hit,) = json.loads(run("archive", "search", chats_db, "dinner", "-n", "1", "--json").out)["hits"]
+    sent = datetime.fromtimestamp(hit["message"]["sent_ms"] / 1000, UTC)
+    # It is always another day 26 hours to the west.
+    east, west = "Pacific/Kiritimati", "Etc/GMT+12"
+    days = {zone: f"{sent.astimezone(ZoneInfo(zone)):%Y-%m-%d}" for zone in (east, west)}
+    for zone, day in itertools.product((east, west), days.values()):
+        for query, *options in (
+            ("dinner", "--since", day, "--until", day),
+            (f"dinner since:{day} until:{day}",),
+            (f"since:{day} until:{day}",),
+        ):
+            result = run("archive", "search", chats_db, query, *options, "--zone", zone, "-n", "500", "--json")
+            found = {found["message"]["id"] for found in json.loads(result.out)["hits"]}
+            assert (hit["message"]["id"] in found) == (day == days[zone]), (query, zone, day)
 
 
 def test_times_are_in_the_zone_that_is_asked_for(run: Run, chats_db: str) -> None:

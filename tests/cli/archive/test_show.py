@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -38,6 +39,11 @@ def test_a_chat_is_shown_page_by_page(run: Run, chats_db: str) -> None:
     around = json.loads(run("archive", "show", chats_db, largest, "--around", "2025-01", "--json").out)["messages"]
     january = datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1000
     assert [message["sent_ms"] >= january for message in around] == [False] * 25 + [True] * 25
+    sent = around[25]["sent_ms"]
+    for zone in ("Pacific/Kiritimati", "Etc/GMT+12"):
+        minute = f"{datetime.fromtimestamp(sent / 1000, ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
+        page = json.loads(run(*command, "--around", minute, "--zone", zone).out)["messages"]
+        assert page[25]["id"] == around[25]["id"], zone
 
 
 def test_wrong_places_and_chats_are_refused(run: Run, chats_db: str) -> None:

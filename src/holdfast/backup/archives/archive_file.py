@@ -138,8 +138,12 @@ class Archive(ArchiveReader):
         context: int = 0,
         below: int | None = None,
         beginnings: bool = False,
+        zone: tzinfo | None = UTC,
     ) -> Hits:
-        """Search messages; `parse_query` has the syntax. With `beginnings` words match by prefix."""
+        """Search messages; `parse_query` has the syntax. With `beginnings` words match by prefix.
+
+        Dates in the text are in a time zone; None is the time zone of this machine.
+        """
         return search(
             self,
             text,
@@ -149,6 +153,7 @@ class Archive(ArchiveReader):
             context=context,
             below=below,
             beginnings=beginnings,
+            zone=zone,
         )
 
     def statistics(self, chat: int | None = None, *, zone: tzinfo | None = UTC) -> Statistics:

@@ -8,11 +8,12 @@ syntax.
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from holdfast.backup.archives.item_rows import KINDS
 from holdfast.backup.archives.signs import sign_query, split_signs
+from holdfast.backup.dates import END
 from holdfast.backup.errors import QueryRefused
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
@@ -55,30 +56,56 @@ class Query:
     filters: Filters
 
 
-def parse_date(text: str, *, end: bool = False) -> int:
-    """Parse a date in UTC with the precision of a year, month, day or minute; `end` returns its end."""
+def parse_date(text: str, *, end: bool = False, zone: tzinfo | None = UTC) -> int:
+    """Parse a date with the precision of a year, month, day or minute; `end` returns its end.
+
+    It is a date in a time zone; None is the time zone of this machine.
+    """
     match = DATE.fullmatch(text.strip())
     if match is None:
         raise QueryRefused(f"{text} is not a date; write 2024, 2024-05 or 2024-05-31")
     year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups())
     try:
-        start = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=UTC)
+        date = datetime(  # noqa: DTZ001  # of a calendar: `milliseconds` applies the zone
+            year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0
+        )
         if not end:
-            return int(start.timestamp() * 1000)
+            return milliseconds(date, zone)
         if month is None:
-            start = start.replace(year=start.year + 1)
+            date = date.replace(year=date.year + 1)
         elif day is None:
-            start = start.replace(year=start.year + month // 12, month=month % 12 + 1)
+            date = date.replace(year=date.year + month // 12, month=month % 12 + 1)
+        elif hour is None:
+            # The next date, since a day on which the clocks change does not have 24 hours.
+            date += timedelta(days=1)
+        else:
+            return milliseconds(date, zone) + 60_000
+        return milliseconds(date, zone)
+    except OverflowError:
+        # The day after the last one of the calendar.
+        return END
     except ValueError:
         raise QueryRefused(f"{text} is not a date; write 2024, 2024-05 or 2024-05-31") from None
-    length = 0 if day is None else 86_400_000 if hour is None else 60_000
-    return int(start.timestamp() * 1000) + length
 
 
-def parse_query(text: str, filters: Filters | None = None, *, beginnings: bool = False) -> Query:
+def milliseconds(date: datetime, zone: tzinfo | None) -> int:
+    """Convert a date and time in a time zone; None is the time zone of this machine.
+
+    At the ends of the calendar, where the time in UTC can be out of range, it is taken for a time in UTC.
+    """
+    try:
+        return int((date if zone is None else date.replace(tzinfo=zone)).timestamp() * 1000)
+    except (OverflowError, ValueError, OSError):
+        return int(date.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def parse_query(
+    text: str, filters: Filters | None = None, *, beginnings: bool = False, zone: tzinfo | None = UTC
+) -> Query:
     """Parse a query; `filters` are combined with those in the text.
 
-    With `beginnings` every required word matches as a prefix; phrases and excluded words match exactly.
+    With `beginnings` every required word matches as a prefix; phrases and excluded words match exactly. Dates in
+    the text are in a time zone; None is the time zone of this machine.
     """
     if len(text) > MAX_LENGTH:
         raise QueryRefused(f"the query is too long: {len(text)} characters, {MAX_LENGTH} at most")
@@ -95,7 +122,7 @@ def parse_query(text: str, filters: Filters | None = None, *, beginnings: bool =
         name, phrase, word = (part["name"] or "").lower(), part["phrase"], part["word"]
         value = phrase if phrase is not None else word
         if name in FILTERS and value:
-            chosen = add_filter(chosen, name, value)
+            chosen = add_filter(chosen, name, value, zone=zone)
             continue
         if name:
             value = f"{name}:{value}"
@@ -141,8 +168,8 @@ def term_of(text: str, *, whole: bool) -> str:
     return terms[0] if len(terms) == 1 else f"({' AND '.join(terms)})" if terms else ""
 
 
-def add_filter(filters: Filters, name: str, value: str) -> Filters:
-    """Return the filters with one more."""
+def add_filter(filters: Filters, name: str, value: str, *, zone: tzinfo | None = UTC) -> Filters:
+    """Return the filters with one more; a date is in a time zone, None is that of this machine."""
     if name == "chat":
         return replace(filters, chat=value)
     if name == "from":
@@ -161,5 +188,5 @@ def add_filter(filters: Filters, name: str, value: str) -> Filters:
             raise QueryRefused(f"there is no filter has:{value}; use has:media or has:link")
         return replace(filters, has_media=True) if value.lower() == "media" else replace(filters, has_link=True)
     if name in {"since", "after"}:
-        return replace(filters, since_ms=parse_date(value))
-    return replace(filters, until_ms=parse_date(value, end=name == "until"))
+        return replace(filters, since_ms=parse_date(value, zone=zone))
+    return replace(filters, until_ms=parse_date(value, end=name == "until", zone=zone))

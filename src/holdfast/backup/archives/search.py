@@ -7,6 +7,7 @@ rank all hits of a word that half of all messages contain would take seconds.
 
 import sqlite3
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import Final, Literal
 
 from holdfast.backup.archives import model
@@ -61,10 +62,11 @@ def search(
     context: int = 0,
     below: int | None = None,
     beginnings: bool = False,
+    zone: tzinfo | None = UTC,
 ) -> Hits:
     """Search messages; `context` is how many messages before and after each hit to return, see `parse_query`."""
     limit = max(1, min(limit, MAX_LIMIT))
-    query = parse_query(text, filters, beginnings=beginnings)
+    query = parse_query(text, filters, beginnings=beginnings, zone=zone)
     try:
         matches = match_messages(reader, query, order, limit + 1, below)
     except sqlite3.OperationalError as error:

@@ -56,7 +56,7 @@ ChatOption = Annotated[
     typer.Option("--chat", help="Only this chat: its name, how it begins, or its number; may be repeated."),
 ]
 SinceOption = Annotated[
-    str | None, typer.Option("--since", help="Only from this date on: 2024, 2024-05, 2024-05-31, in UTC.")
+    str | None, typer.Option("--since", help="Only from this date on: 2024, 2024-05, 2024-05-31.")
 ]
 UntilOption = Annotated[str | None, typer.Option("--until", help="Only up to the end of this date.")]
 MediaOption = Annotated[
@@ -73,7 +73,10 @@ SingleFileOption = Annotated[
 ]
 ZoneOption = Annotated[
     str | None,
-    typer.Option("--zone", help="HTML, Markdown: the time zone of times, such as Europe/Berlin; without it UTC."),
+    typer.Option(
+        "--zone",
+        help="HTML, Markdown: the time zone of times, --since and --until, such as Europe/Berlin; without it UTC.",
+    ),
 ]
 # The number of problems printed; the rest is only counted.
 SHOWN = 20
@@ -91,12 +94,12 @@ class ExportResult:
     problems: tuple[str, ...] = ()
 
 
-def parse_choice(chat: list[str] | None, since: str | None, until: str | None) -> ChatSelection:
+def parse_choice(chat: list[str] | None, since: str | None, until: str | None, zone: tzinfo) -> ChatSelection:
     """Return the selection of chats and dates of an export."""
     choice = ChatSelection(
         tuple(chat or ()),
-        None if since is None else parse_date(since),
-        None if until is None else parse_date(until, end=True),
+        None if since is None else parse_date(since, zone=zone),
+        None if until is None else parse_date(until, end=True, zone=zone),
     )
     if choice.since_ms is not None and choice.until_ms is not None and choice.since_ms >= choice.until_ms:
         raise typer.BadParameter("it ends before it begins", param_hint="--until")
@@ -186,7 +189,8 @@ def export_archive(
 ) -> int:
     """Export an archive as HTML pages or data files; a repeated export updates only what changed."""
     check_options(to, search=search, plain=plain, single_file=single_file, chat=chat)
-    choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
+    times = parse_zone(zone, to)
+    choice = parse_choice(chat, since, until, times)
     check_target(target, [archive_file], folder=not single_file)
     with open_archive(archive_file, passphrase_file) as opened:
         with export_progress(target.name) as progress:

@@ -47,8 +47,8 @@ def vanished(
             what,
             chat=opened.chat_id(chat) if chat else None,
             authors=tuple(find_authors(opened, person)) if person else None,
-            since_ms=parse_date(since) if since else None,
-            until_ms=parse_date(until, end=True) if until else None,
+            since_ms=parse_date(since, zone=times.zone) if since else None,
+            until_ms=parse_date(until, end=True, zone=times.zone) if until else None,
             limit=limit + 1,
             below=below,
         )

@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from holdfast.backup.archives import Filters
-from holdfast.backup.archives.query import add_filter, parse_date
+from holdfast.backup.archives.query import add_filter
 from holdfast.backup.archives.search import CLOSE, OPEN, Hit
 from holdfast.cli.archive.shared import ArchiveArgument, headline, print_message
 from holdfast.cli.exit_codes import ExitCode
@@ -61,10 +61,9 @@ def search(
     if kind:
         filters = add_filter(filters, "kind", kind)
     if since:
-        filters = add_filter(filters, "since", since)
+        filters = add_filter(filters, "since", since, zone=times.zone)
     if until:
-        parse_date(until)
-        filters = add_filter(filters, "until", until)
+        filters = add_filter(filters, "until", until, zone=times.zone)
     with open_archive(archive_file, passphrase_file) as opened:
         hits = opened.search(
             query,
@@ -74,6 +73,7 @@ def search(
             context=context,
             below=below,
             beginnings=not whole_words,
+            zone=times.zone,
         )
     if json:
         print_json(hits)

@@ -73,7 +73,7 @@ def show(
             opened.chat_id(chat),
             before=parse_position(before),
             after=parse_position(after),
-            around_ms=parse_date(around) if around else None,
+            around_ms=parse_date(around, zone=times.zone) if around else None,
             limit=limit,
         )
     if json:
