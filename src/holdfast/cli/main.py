@@ -179,7 +179,7 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
         result = build_command(app).main(argv, prog_name="holdfast", standalone_mode=False)
         sys.stdout.flush()
     except HoldfastError as error:
-        return fail(message_of(error), exit_code_of(error))
+        return fail(*message_and_status(error))
     except typer.TyperException as error:
         return fail(error.format_message(), ExitCode.USAGE)
     except typer.Abort as error:
@@ -199,7 +199,7 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
             return fail(f"{STDOUT} {error.strerror}", ExitCode.NO)
         fault = fault_in(error)
         if fault is not None:
-            return fail(str(fault), exit_code_of(fault))
+            return fail(*message_and_status(fault))
         return fail(
             f"{type(error).__name__}: this is a mistake in Holdfast; --debug shows where",
             ExitCode.BUG,
@@ -254,25 +254,11 @@ def open_closed_output() -> TextIO:
     return io.TextIOWrapper(io.BufferedWriter(output), encoding="utf-8")
 
 
-def message_of(error: HoldfastError) -> str:
-    """Return the message of an error; the names of API fields are written as words."""
-    from holdfast.backup.errors import DamagedBackup  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
-    from holdfast.hosting.errors import InvalidField, InvalidValue  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+def message_and_status(error: HoldfastError) -> tuple[str, ExitCode]:
+    """Return the message and the exit status of an error; the mapping is imported only when there is one."""
+    from holdfast.cli.error_codes import exit_for, message_of  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
-    if isinstance(error, DamagedBackup) and "--drop" not in str(error):
-        return f"{error}; `holdfast backup repair --drop` writes a backup of what can still be read"
-    if not isinstance(error, InvalidField | InvalidValue):
-        return str(error)
-    from holdfast.web.error_messages import message_for  # noqa: PLC0415  # only errors of `holdfast admin` need it
-
-    return message_for(error)
-
-
-def exit_code_of(error: HoldfastError) -> ExitCode:
-    """Return the exit status of an error; the mapping is imported only when there is one."""
-    from holdfast.cli.error_codes import exit_for  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
-
-    return exit_for(error)
+    return message_of(error), exit_for(error)
 
 
 def fault_in(error: Exception) -> HoldfastError | None:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -17,11 +18,11 @@ from holdfast.backup import KeyMaterial
 from holdfast.backup.archives import Archive, ImportResult
 from holdfast.backup.archives.imports import Progress as Tell
 from holdfast.backup.container.folder import find_snapshots
-from holdfast.backup.errors import UnreadableBackup
+from holdfast.backup.errors import ArchiveError, BackupError, ExtraMissing, UnreadableBackup
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, print_error, print_json, print_note, printable
 from holdfast.cli.passphrases import EncryptOption, PassphraseFileOption, open_archive
 from holdfast.cli.times import Zone, ZoneOption, zone_of
 from holdfast.counts import count_of
@@ -29,6 +30,15 @@ from holdfast.counts import count_of
 __all__ = ["import_backups"]
 
 SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FailedImport:
+    """A backup that was not imported while others were, with the exit status of the error."""
+
+    source: str
+    error: str
+    status: int
 
 
 def import_backups(
@@ -51,11 +61,13 @@ def import_backups(
 ) -> int:
     """Import backups into an archive, which is created if it does not exist. Each import is atomic.
 
-    Of a phone's folder the latest snapshot is imported; `holdfast keep` imports them all.
+    Of several backups, those that cannot be imported are reported, and the others are imported; the exit status is
+    that of the first error. Of a phone's folder the latest snapshot is imported; `holdfast keep` imports them all.
     """
     times = zone_of(zone)
     check_existence(backups)
-    import_results: list[ImportResult] = []
+    import_results: list[ImportResult | FailedImport] = []
+    failed: list[FailedImport] = []
     problems: list[str] = []
     with open_archive(archive_file, passphrase_file, create=True, encrypt=encrypt) as opened:
         note_restricted(opened.restricted)
@@ -64,7 +76,16 @@ def import_backups(
             def import_with(keys: KeyMaterial | None, path: Path = path) -> ImportResult:
                 return import_one(opened, path, keys, problems, media=media)
 
-            imported = with_keys(import_with, key=key, key_file=key_file, account_id=account_id)
+            try:
+                imported = with_keys(import_with, key=key, key_file=key_file, account_id=account_id)
+            except (ArchiveError, ExtraMissing):
+                raise
+            except BackupError as error:
+                if len(backups) == 1:
+                    raise
+                failed.append(report_failure(path, error))
+                import_results.append(failed[-1])
+                continue
             import_results.append(imported)
             if not json:
                 print_result(imported, times)
@@ -75,7 +96,19 @@ def import_backups(
         print_note(f"note: {problem}")
     if len(problems) > SHOWN:
         print_note(f"note: and {len(problems) - SHOWN:,} more attachments")
+    if failed:
+        print_note(f"{len(failed):,} of {len(backups):,} backups could not be imported")
+        return failed[0].status
     return ExitCode.NO if problems else ExitCode.FINE
+
+
+def report_failure(path: Path, error: BackupError) -> FailedImport:
+    """Print the error of one of several backups, with its name, and return what JSON says of it."""
+    from holdfast.cli.error_codes import exit_for, message_of  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    message = message_of(error)
+    print_error(message if str(path) in message else f"{path}: {message}")
+    return FailedImport(printable(str(path)), printable(message), exit_for(error))
 
 
 def check_existence(backups: Sequence[Path]) -> None:
