@@ -1,5 +1,6 @@
 """The registry of all rules, by id and by their number in the compiled modules."""
 
+from functools import cache
 from typing import Final
 
 from holdfast.backup.rules import (
@@ -85,6 +86,7 @@ def rule_numbered(number: int) -> Rule:
     return BY_NUMBER[number]
 
 
+@cache
 def error_mask(profile: Profile) -> bytes:
     """Return a byte for each rule number: 1 if the rule is an error under a profile."""
     marks = bytearray(MOST_RULES)
