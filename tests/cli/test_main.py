@@ -139,7 +139,15 @@ def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     assert (result.status, result.err) == (ExitCode.INTERRUPTED, "")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGHUP, marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, marks=pytest.mark.long),
+        signal.SIGKILL,
+    ],
+)
 def test_a_killed_export_leaves_no_decrypted_messages(tmp_path: Path, number: signal.Signals) -> None:
     """An export that is ended removes its temporary archive; after `kill -9` the next export removes it."""
     source = tmp_path / "chats.binproto"

@@ -6,6 +6,7 @@ from html import unescape
 from urllib.parse import urljoin, urlsplit
 
 import httpx
+import pytest
 
 from holdfast.hosting.store import accounts, sessions
 from tests.hosting.api_clients import ServiceClients
@@ -47,6 +48,7 @@ def links_of(response: httpx.Response) -> set[str]:
     return {f"{one.path}{f'?{one.query}' if one.query else ''}" for one in parts if one.netloc == here}
 
 
+@pytest.mark.long
 def test_every_link_of_every_page_works(guild: OrganizationFixture, clients: ServiceClients) -> None:
     """No page that an administrator reaches by links from the home page has an error status."""
     fill(guild)

@@ -159,6 +159,7 @@ def test_a_large_response_is_the_same_as_a_small_one(
         assert streamed.headers[name] == whole.headers[name]
 
 
+@pytest.mark.long
 def test_the_contents_of_one_file_at_a_time_are_in_memory(clients: ServiceClients, git: Git) -> None:
     """A response may have 100 MiB, which several requests together would need at once."""
     for number in range(12):

@@ -138,6 +138,7 @@ def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx
     assert git_in(folder_of(clients, ship), "rev-list", "--count", "main").strip() == "2"
 
 
+@pytest.mark.long
 def test_a_large_file_is_not_held_in_memory(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """An upload of 200 MiB without a length increases the memory of the process by less than 80 MiB."""
     block = bytes(range(256)) * 4096

@@ -165,6 +165,7 @@ def test_attachments_of_an_encrypted_conversation_are_exported(
     assert children() == before
 
 
+@pytest.mark.long
 def test_an_attachment_may_be_larger_than_the_memory_limit(phone: Path, slot: BinaryIO) -> None:
     """It is verified and decrypted in ranges, and nothing of it is written to disk."""
     sealed = import_folder(phone)
