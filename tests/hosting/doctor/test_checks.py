@@ -130,6 +130,13 @@ def open_to_all(app: App) -> None:
 ISSUE = "INSERT INTO issues (repository_id, number, title) VALUES (1, 5, 'five')"
 COUNTED = "UPDATE repositories SET last_issue = 5, open_issues = 1 WHERE id = 1"
 COMMENT = "INSERT INTO comments (issue_id, kind, repository_id) SELECT id, 'comment', 2 FROM issues"
+LABEL = (
+    "INSERT INTO labels (repository_id, name, color) VALUES (1, 'bug', 'ff0000')",
+    (
+        "INSERT INTO issue_labels (issue_id, label_id, repository_id)"
+        " SELECT issues.id, labels.id, 1 FROM issues, labels"
+    ),
+)
 WOUNDS = [
     (orphan_copy, ["copy-without-row"], True),
     (lose_objects, ["damaged"], False),
@@ -153,6 +160,8 @@ WOUNDS = [
     (sql(ISSUE, COUNTED, "UPDATE repositories SET last_issue = 4 WHERE id = 1"), ["issue-number"], True),
     (sql(ISSUE, COUNTED, "UPDATE issues SET comment_count = 2"), ["comment-count"], True),
     (sql(ISSUE, COUNTED, COMMENT, "UPDATE issues SET comment_count = 1"), ["comment-count"], True),
+    (sql(ISSUE, COUNTED, *LABEL, "UPDATE issue_labels SET is_closed = true"), ["label-rows"], True),
+    (sql(ISSUE, COUNTED, *LABEL, "UPDATE issue_labels SET repository_id = 2"), ["label-rows"], True),
     (sql("INSERT INTO name_redirects (folded_name, user_id) VALUES ('admin', 1)"), ["redirect"], True),
     (
         sql("INSERT INTO repository_redirects (owner_id, folded_name, repository_id) VALUES (1, 'full', 2)"),

@@ -5,12 +5,13 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import NoSuchIssue
-from holdfast.hosting.store import imports
+from holdfast.hosting.store import imports, issue_labels
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import find_issue
 from holdfast.hosting.store.repositories import Repository, repository_by_id
-from holdfast.hosting.store.tables import comments, issue_assignees, issue_dependencies, issue_labels
+from holdfast.hosting.store.tables import comments, issue_assignees, issue_dependencies
+from holdfast.hosting.store.tables import issue_labels as label_rows
 from tests.hosting.repository_helpers import recorded_events
 
 
@@ -42,18 +43,18 @@ def test_rows_that_refer_to_issues_are_added(database: Database, repository: Rep
     """Labels, assignees and dependencies of imported issues are added, and empty lists are accepted."""
     with database.write() as connection:
         label = imports.add_labels(connection, [{"repository_id": repository.id, "name": "a", "color": "0"}])["a"]
-        ids = imports.add_issues(connection, [issue_row(repository, 1), issue_row(repository, 2)])
+        ids = imports.add_issues(connection, [issue_row(repository, 1, is_closed=True), issue_row(repository, 2)])
         for add in (
-            imports.add_issue_labels,
+            issue_labels.add_rows,
             imports.add_assignees,
             imports.add_comments,
             imports.add_dependencies,
         ):
             add(connection, [])
-        imports.add_issue_labels(connection, [(ids[1], label)])
+        issue_labels.add_rows(connection, [(ids[1], label)])
         imports.add_assignees(connection, [(ids[2], ada.id)])
         imports.add_dependencies(connection, [{"issue_id": ids[1], "blocker_id": ids[2]}])
-        assert connection.execute(select(issue_labels)).all() == [(ids[1], label)]
+        assert connection.execute(select(label_rows)).all() == [(ids[1], label, repository.id, False, True, 5)]
         assert connection.execute(select(issue_assignees)).all() == [(ids[2], ada.id)]
         (blocked,) = connection.execute(select(issue_dependencies)).all()
         assert (blocked.issue_id, blocked.blocker_id) == (ids[1], ids[2])

@@ -231,3 +231,24 @@ def test_notifications_stay_when_those_about_repositories_are_added(empty_databa
         assert [tuple(row) for row in connection.execute(result)] == [(1, "pinned")]
         connection.execute(text("DELETE FROM issues"))
         assert connection.execute(result).all() == []
+
+
+def test_labels_on_issues_have_the_state_of_the_issue_after_the_upgrade(empty_database: Database) -> None:
+    """The migration copies what lists by label need from the issues."""
+    migrate.upgrade(empty_database, to="0032")
+    with empty_database.write() as connection:
+        add_row(connection, "users", name="ada")
+        for name in ("ship", "boat"):
+            add_row(connection, "repositories", owner_id=1, name=name, folded_name=name)
+        add_row(connection, "labels", repository_id=1, name="bug")
+        for number, is_closed in ((1, False), (2, True)):
+            columns = {"repository_id": number, "number": 1, "is_closed": is_closed, "is_pull": is_closed}
+            add_row(connection, "issues", **columns, created_at=70 + number)
+            add_row(connection, "issue_labels", issue_id=number, label_id=1)
+    migrate.upgrade(empty_database)
+    copied = text(
+        "SELECT issue_id, repository_id, is_pull, is_closed, created_at FROM issue_labels ORDER BY issue_id"
+    )
+    with empty_database.read() as connection:
+        rows = [tuple(row) for row in connection.execute(copied)]
+    assert rows == [(1, 1, False, False, 71), (2, 2, True, True, 72)]

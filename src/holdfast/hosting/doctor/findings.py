@@ -40,6 +40,7 @@ class FindingKind(Enum):
     ISSUE_COUNT = "issue-count", "run with --fix to count again"
     ISSUE_NUMBER = "issue-number", "run with --fix, or no new issue can be created"
     COMMENT_COUNT = "comment-count", "run with --fix to count again"
+    LABEL_ROWS = "label-rows", "run with --fix to copy the state of the issue again"
     REDIRECT = "redirect", "run with --fix to remove it; the name belongs to another now"
     KEY = "key", "restore the key from a backup, or set secret_key to the one that was used"
     SEAL = "seal", "restore the key it was encrypted with from a backup, or set the webhook's secret again"

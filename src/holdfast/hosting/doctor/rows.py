@@ -10,9 +10,11 @@ from holdfast.hosting.doctor.findings import DoctorFinding, FindingKind
 from holdfast.hosting.errors import DecryptionFailed, EncryptionError
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.encryption import KEY_FILE
+from holdfast.hosting.store.issue_labels import COPIED
 from holdfast.hosting.store.tables import (
     comments,
     hooks,
+    issue_labels,
     issues,
     name_redirects,
     repositories,
@@ -123,6 +125,7 @@ def check_counters(app: App) -> Iterator[DoctorFinding]:
             problem = f"would number the next issue {row.last_issue + 1}, but has a number {row.last}"
             yield DoctorFinding(FindingKind.ISSUE_NUMBER, row.full_name, problem, renumber)
     yield from check_comment_counts(app)
+    yield from check_label_rows(app)
 
 
 def check_comment_counts(app: App) -> Iterator[DoctorFinding]:
@@ -160,6 +163,29 @@ def check_comment_counts(app: App) -> Iterator[DoctorFinding]:
         if row.comment_count == row.has:
             problem = "has comments that are listed in another repository"
         yield DoctorFinding(FindingKind.COMMENT_COUNT, f"{row.full_name}#{row.number}", problem, recount)
+
+
+def check_label_rows(app: App) -> Iterator[DoctorFinding]:
+    """Compare what the rows of labels on issues have of their issues."""
+    differs = or_(*(issue_labels.c[name] != issues.c[name] for name in COPIED))
+    wrong = (
+        select(issues.c.id, issues.c.number, FULL_NAME.label("full_name"))
+        .join_from(issue_labels, issues, issues.c.id == issue_labels.c.issue_id)
+        .join(repositories, repositories.c.id == issues.c.repository_id)
+        .join(users, users.c.id == repositories.c.owner_id)
+        .where(differs)
+        .distinct()
+    )
+    for row in rows_of(app, wrong):
+
+        def copy_again(number: int = row.id) -> None:
+            current = {name: select(issues.c[name]).where(issues.c.id == number) for name in COPIED}
+            values = {name: statement.scalar_subquery() for name, statement in current.items()}
+            with app.database.write() as connection:
+                connection.execute(update(issue_labels).where(issue_labels.c.issue_id == number).values(**values))
+
+        problem = "is listed by its labels in another state or repository"
+        yield DoctorFinding(FindingKind.LABEL_ROWS, f"{row.full_name}#{row.number}", problem, copy_again)
 
 
 def check_redirects(app: App) -> Iterator[DoctorFinding]:

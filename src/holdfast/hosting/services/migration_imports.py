@@ -26,7 +26,7 @@ from holdfast.hosting.services.migration_sources import (
     SourceUser,
     seconds_of,
 )
-from holdfast.hosting.store import assignees, imports, mirrors, repository_log
+from holdfast.hosting.store import assignees, imports, issue_labels, mirrors, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.labels import check_color
 from holdfast.hosting.store.repositories import Repository
@@ -137,7 +137,7 @@ class Import:
                 for label in issue.labels or ()
                 if plain(label.name) in self.labels
             }
-            imports.add_issue_labels(link, sorted(pairs))
+            issue_labels.add_rows(link, sorted(pairs))
             assigned = {
                 (issue_ids[number], self.people[person.login.casefold()])
                 for number, issue in new.items()

@@ -10,7 +10,6 @@ from holdfast.hosting.store.tables import (
     comments,
     issue_assignees,
     issue_dependencies,
-    issue_labels,
     issues,
     labels,
     milestones,
@@ -22,7 +21,6 @@ __all__ = [
     "add_assignees",
     "add_comments",
     "add_dependencies",
-    "add_issue_labels",
     "add_issues",
     "add_labels",
     "add_milestones",
@@ -50,14 +48,6 @@ def add_issues(connection: Connection, rows: Sequence[Row]) -> dict[int, int]:
     """Add issues, and return their ids by number."""
     statement = insert(issues).returning(issues.c.number, issues.c.id)
     return {row[0]: row[1] for row in connection.execute(statement, list(rows))} if rows else {}
-
-
-def add_issue_labels(connection: Connection, pairs: Sequence[tuple[int, int]]) -> None:
-    """Add labels to issues."""
-    if pairs:
-        connection.execute(
-            insert(issue_labels), [{"issue_id": issue, "label_id": label} for issue, label in pairs]
-        )
 
 
 def add_assignees(connection: Connection, pairs: Sequence[tuple[int, int]]) -> None:

@@ -2,20 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import BigInteger, Connection, bindparam, delete, insert, select, update
 
 from holdfast.hosting.errors import Outdated
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.labels import COLUMNS, Label, one_per_scope
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.tables import issue_labels, labels
+from holdfast.hosting.store.tables import issue_labels, issues, labels
 
 __all__ = [
+    "COPIED",
     "LabelChange",
     "add_labels",
+    "add_rows",
     "labels_on",
     "move_label",
     "record_label_change",
@@ -23,8 +27,25 @@ __all__ = [
     "remove_labels",
     "replace_labels",
     "set_labels",
+    "set_state",
     "write_labels",
 ]
+
+# Columns of issues that the rows have too.
+COPIED: Final = ("repository_id", "is_pull", "is_closed", "created_at")
+ADD_ROW = Statement(
+    insert(issue_labels).from_select(
+        ["issue_id", "label_id", *COPIED],
+        select(issues.c.id, bindparam("label_id", type_=BigInteger), *(issues.c[name] for name in COPIED)).where(
+            issues.c.id == bindparam("issue_id")
+        ),
+    )
+)
+SET_STATE = Statement(
+    update(issue_labels)
+    .where(issue_labels.c.issue_id == bindparam("number"))
+    .values(is_closed=bindparam("is_closed"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +147,26 @@ def write_labels(
             )
         )
     if added:
-        rows = [{"issue_id": issue.id, "label_id": label.id} for label in added]
-        change.connection.execute(insert(issue_labels), rows)
+        add_rows(change.connection, [(issue.id, label.id) for label in added])
     # Clients distinguish added from removed by the body alone.
     entries = [("", {"label_id": label.id}) for label in removed] + [
         ("1", {"label_id": label.id}) for label in added
     ]
     change.add_entries(issue, "label", entries)
     return LabelChange(added, removed, is_cleared=not has)
+
+
+def add_rows(connection: Connection, pairs: Sequence[tuple[int, int]]) -> None:
+    """Add labels to issues, by their ids, with what the rows have of the issues."""
+    if pairs:
+        ADD_ROW.run_many(
+            connection, [{"issue_id": issue_id, "label_id": label_id} for issue_id, label_id in pairs]
+        )
+
+
+def set_state(connection: Connection, issue: Issue, *, is_closed: bool) -> None:
+    """Update the state of an issue that was closed or reopened in the rows of its labels."""
+    SET_STATE.run(connection, number=issue.id, is_closed=is_closed)
 
 
 def record_label_change(change: IssueTransaction, issue: Issue, change_of_labels: LabelChange | None) -> None:

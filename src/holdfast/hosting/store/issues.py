@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 
 from holdfast.hosting.errors import InvalidReference, MergedAlready, NoSuchIssue, Outdated, PullTaken
-from holdfast.hosting.store import dependencies, pulls, repository_log
+from holdfast.hosting.store import dependencies, issue_labels, pulls, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import record_assigned, set_assignees, write_assignees
 from holdfast.hosting.store.cross_references import (
@@ -377,6 +377,7 @@ def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None, 
     dependencies.refuse_while_blocked(change, issue)
     unblocked = dependencies.unblocked_without(change.connection, issue)
     set_columns(change, issue, is_closed=True, closed_at=change.now)
+    issue_labels.set_state(change.connection, issue, is_closed=True)
     count(change, issue, -1)
     count(change, issue, +1, closed=True)
     record_state_change(change, issue, kind, "closed", reason)
@@ -392,6 +393,7 @@ def reopen(change: IssueTransaction, issue: Issue, reason: Reason | None = None)
     if issue.is_pull:
         check_no_open_pull(change, branches_of(refresh_issue(change.connection, change.repository, issue)))
     set_columns(change, issue, is_closed=False, closed_at=0)
+    issue_labels.set_state(change.connection, issue, is_closed=False)
     count(change, issue, +1)
     count(change, issue, -1, closed=True)
     record_state_change(change, issue, "reopen", "reopened", reason)

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, false, func, ins
 from holdfast.hosting.errors import ColorRefused, InvalidReference, NoSuchLabel
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issue_transactions import lock_graph
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import labels
 
@@ -216,6 +217,8 @@ def change_label(
 def delete_label(database: Database, keeper: Repository | Account, number: int) -> None:
     """Delete a label and remove it from its issues."""
     with database.write() as connection:
+        # Closing several issues locks their rows of the label in another order, under this lock.
+        lock_graph(connection)
         gone = connection.execute(delete(labels).where(belongs_to_owner(keeper), labels.c.id == number))
     if gone.rowcount == 0:
         raise NoSuchLabel(f"label does not exist [label_id: {number}]")

@@ -103,18 +103,29 @@ issues = Table(
     sqlite_autoincrement=True,
 )
 
+# The last four columns are those of the issue, so that the issues with a label are listed and counted by index.
 issue_labels = Table(
     "issue_labels",
     metadata,
     to("issues", "issue_id", primary=True),
-    to("labels", "label_id", primary=True, index=True),
+    to("labels", "label_id", primary=True),
+    number("repository_id"),
+    flag("is_pull"),
+    flag("is_closed"),
+    number("created_at"),
+    # Named after its first columns: with all it would be longer than PostgreSQL allows.
+    Index(
+        "ix_issue_labels_label_id_repository_id_created_at",
+        *("label_id", "repository_id", "created_at", "issue_id", "is_closed", "is_pull"),
+    ),
 )
 
 issue_assignees = Table(
     "issue_assignees",
     metadata,
     to("issues", "issue_id", primary=True),
-    to("users", "user_id", primary=True, index=True),
+    to("users", "user_id", primary=True),
+    Index(None, "user_id", "issue_id"),
 )
 
 # An issue is blocked by another; the graph has no cycles.
