@@ -28,6 +28,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependencies import HAS_OPEN_BLOCKER
 from holdfast.hosting.store.full_text import issues_matching, words_of
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
+from holdfast.hosting.store.labelled_issues import LabelledIssues, only_label
 from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.repositories import COVERED, Repository, readable_by
 from holdfast.hosting.store.reviews import ReviewState
@@ -49,7 +50,7 @@ __all__ = [
     "ORDERS",
     "Filter",
     "IssueName",
-    "KeptCount",
+    "ListScope",
     "between_branches",
     "count_issues",
     "in_repository",
@@ -120,8 +121,14 @@ class Filter:
     """Whether it is open and has no open blocker."""
 
 
-KeptCount = Callable[[Connection, Filter], int]
-"""Returns the number of issues in the state of a filter, from the counters of repositories."""
+@dataclass(frozen=True, slots=True)
+class ListScope:
+    """The repositories and kinds of issues that a list covers."""
+
+    count: Callable[[Connection, Filter], int]
+    """Returns the number of issues in the state of a filter, from the counters of repositories."""
+    kinds_in: Callable[[Connection, int], Collection[bool]]
+    """Returns the kinds of issues that it covers in a repository, by id: the accepted values of `is_pull`."""
 
 
 def user_id(name: str) -> ColumnElement[int]:
@@ -417,8 +424,8 @@ def in_team(name: str) -> ColumnElement[bool]:
     )
 
 
-def kept_in(repository: Repository, kinds: Sequence[bool]) -> KeptCount:
-    """Return a function that counts the issues of a repository; `kinds` are the accepted values of `is_pull`."""
+def kept_in(repository: Repository, kinds: Sequence[bool]) -> ListScope:
+    """Return the scope of a repository; `kinds` are the accepted values of `is_pull`."""
 
     def count(_connection: Connection, filters: Filter) -> int:
         counters = {
@@ -430,7 +437,7 @@ def kept_in(repository: Repository, kinds: Sequence[bool]) -> KeptCount:
         states = (False, True) if filters.is_closed is None else (filters.is_closed,)
         return sum(counters[is_pull, state] for is_pull in set(kinds) for state in states)
 
-    return count
+    return ListScope(count, lambda _connection, number: kinds if number == repository.id else ())
 
 
 def kept_visible(
@@ -439,8 +446,22 @@ def kept_visible(
     public_only: bool,
     kinds: Sequence[bool] = (False, True),
     places: Sequence[ColumnElement[bool]] = (),
-) -> KeptCount:
-    """Return a function that counts the issues a user may read; `places` are conditions on their repositories."""
+) -> ListScope:
+    """Return the scope of the issues a user may read; `places` are conditions on their repositories."""
+    source = repositories.join(users, users.c.id == repositories.c.owner_id)
+
+    def covers(*, is_pull: bool) -> list[ColumnElement[bool]]:
+        unit = "pulls" if is_pull else "issues"
+        readable = readable_by(user, public_only=public_only, unit=f"repo.{unit}")
+        return [repositories.c[f"has_{unit}"], readable, *places]
+
+    def kinds_in(connection: Connection, repository_id: int) -> list[bool]:
+        this = select(repositories.c.id).select_from(source).where(repositories.c.id == repository_id)
+        return [
+            is_pull
+            for is_pull in sorted(set(kinds))
+            if connection.execute(this.where(*covers(is_pull=is_pull))).first() is not None
+        ]
 
     def count(connection: Connection, filters: Filter) -> int:
         is_closed = filters.is_closed
@@ -448,23 +469,32 @@ def kept_visible(
         total = 0
         for is_pull in set(kinds):
             kind = "pulls" if is_pull else "issues"
-            has = repositories.c.has_pulls if is_pull else repositories.c.has_issues
             counters = [repositories.c[f"{state}_{kind}"] for state in states]
             statement = (
                 select(func.coalesce(func.sum(sum(counters[1:], counters[0])), 0))
-                .select_from(repositories.join(users, users.c.id == repositories.c.owner_id))
+                .select_from(source)
                 # Most repositories have none, for which permissions need not be checked.
-                .where(
-                    or_(*(counter > 0 for counter in counters)),
-                    has,
-                    readable_by(user, public_only=public_only, unit=f"repo.{kind}"),
-                    *places,
-                )
+                .where(or_(*(counter > 0 for counter in counters)), *covers(is_pull=is_pull))
             )
             total += int(connection.execute(statement).scalar_one())
         return total
 
-    return count
+    return ListScope(count, kinds_in)
+
+
+def labelled_in(
+    connection: Connection, filters: Filter, scope: ListScope | None, repository_id: int | None
+) -> LabelledIssues | None:
+    """Return the issues of a filter for one label and the state, if all are in one repository."""
+    keys: list[str | int] = [*set(filters.labels), *set(filters.label_ids)]
+    by_label = Filter(is_closed=filters.is_closed, labels=filters.labels, label_ids=filters.label_ids)
+    if scope is None or len(keys) != 1 or filters != by_label:
+        return None
+    found = only_label(connection, keys[0], repository_id)
+    if found is None:
+        return None
+    label_id, place = found
+    return LabelledIssues(label_id, place, scope.kinds_in(connection, place), filters.is_closed)
 
 
 def source_of(filters: Filter, repository_id: int | None) -> FromClause:
@@ -481,12 +511,12 @@ def count_in(
     connection: Connection,
     conditions: Sequence[ColumnElement[bool]],
     filters: Filter,
-    kept: KeptCount | None,
+    kept: ListScope | None,
     repository_id: int | None,
 ) -> int:
     """Return the number of issues matching all conditions; from stored counters if only the state is filtered."""
     if kept is not None and filters == Filter(is_closed=filters.is_closed):
-        return kept(connection, filters)
+        return kept.count(connection, filters)
     total: int = connection.execute(count_statement(source_of(filters, repository_id), conditions)).scalar_one()
     return total
 
@@ -496,7 +526,7 @@ def count_issues(
     conditions: Sequence[ColumnElement[bool]],
     filters: Filter,
     *,
-    kept: KeptCount | None = None,
+    kept: ListScope | None = None,
     repository_id: int | None = None,
 ) -> int:
     """Return the number of issues matching the conditions and the filter."""
@@ -504,6 +534,9 @@ def count_issues(
     with database.read() as connection:
         if filters.mentioned and not is_user(connection, filters.mentioned):
             return 0
+        labelled = labelled_in(connection, filters, kept, repository_id)
+        if labelled is not None:
+            return labelled.count(connection)
         all_conditions = [
             true(),
             *with_planner_hints(database, connection, conditions, filters, repository_id),
@@ -519,41 +552,66 @@ def list_issues(
     *,
     sort: str = "newest",
     first_repository: int = 0,
-    kept: KeptCount | None = None,
+    kept: ListScope | None = None,
     repository_id: int | None = None,
     skip: int,
     limit: int,
 ) -> tuple[list[Issue], int]:
     """Return one page of the issues matching the conditions and the filter, and the total.
 
-    `kept` counts the issues that match the conditions, if the repositories' counters suffice. `repository_id` is
-    the only repository the conditions allow, if there is one; they are then about issues alone, not about owners.
+    `kept` is the scope of the conditions, if they have no others; it avoids that matches are counted one by one.
+    `repository_id` is the only repository the conditions allow, if there is one; they are then about issues alone,
+    not about owners.
     """
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
         # Texts are read for a mention, however many have the word: not for a name that nobody has.
         if filters.mentioned and not is_user(connection, filters.mentioned):
             return [], 0
-        all_conditions = [
-            true(),
-            *with_planner_hints(database, connection, conditions, filters, repository_id),
-            *narrowed,
-        ]
-        total = count_in(connection, all_conditions, filters, kept, repository_id)
-        ids = ids_in_parts(
-            connection,
-            all_conditions,
-            ORDERS[sort],
-            parts_of(sort, first_repository),
-            source=source_of(filters, repository_id),
-            total=total,
-            skip=skip,
-            limit=limit,
-        )
+        labelled = labelled_in(connection, filters, kept, repository_id)
+        if labelled is not None:
+            total = labelled.count(connection)
+            ids = labelled_ids(connection, labelled, sort, total=total, skip=skip, limit=limit)
+        else:
+            all_conditions = [
+                true(),
+                *with_planner_hints(database, connection, conditions, filters, repository_id),
+                *narrowed,
+            ]
+            total = count_in(connection, all_conditions, filters, kept, repository_id)
+            ids = ids_in_parts(
+                connection,
+                all_conditions,
+                ORDERS[sort],
+                parts_of(sort, first_repository),
+                source=source_of(filters, repository_id),
+                total=total,
+                skip=skip,
+                limit=limit,
+            )
         # Only the rows of the page are read: all columns of the order are in an index.
         rows = connection.execute(select(*ISSUE).where(issues.c.id.in_(ids))).all() if ids else []
     by_id = {row[0]: Issue(*row) for row in rows}
     return [by_id[number] for number in ids if number in by_id], total
+
+
+def labelled_ids(
+    connection: Connection, labelled: LabelledIssues, sort: str, *, total: int, skip: int, limit: int
+) -> list[int]:
+    """Return the ids of one page of the issues with a label."""
+    order = ORDERS[sort]
+    if order[0] is issues.c.created_at:
+        return labelled.ids_by_date(connection, descending=order[1], skip=skip, limit=limit, total=total)
+    return ids_in_parts(
+        connection,
+        labelled.conditions(few=total <= FEW),
+        order,
+        parts_of(sort, 0),
+        source=issues,
+        total=total,
+        skip=skip,
+        limit=limit,
+    )
 
 
 def parts_of(sort: str, first_repository: int) -> list[ColumnElement[bool]]:

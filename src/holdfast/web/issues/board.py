@@ -147,13 +147,15 @@ def read_columns(
 ) -> list[BoardColumn]:
     """Read the first cards and the count of each column; the data of all cards is loaded at once."""
     repository = target.repository
-    where = [issue_lists.in_repository(repository, access.issue_kinds(target.permissions, kind))]
+    kinds = access.issue_kinds(target.permissions, kind)
+    where, kept = [issue_lists.in_repository(repository, kinds)], issue_lists.kept_in(repository, kinds)
     pages = [
         issue_lists.list_issues(
             request.app.database,
             where,
             plan.filter,
             sort=sort,
+            kept=kept,
             repository_id=repository.id,
             skip=0,
             limit=CARDS,
