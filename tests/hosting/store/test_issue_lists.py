@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from holdfast.hosting import access
-from holdfast.hosting.store import issue_lists, issues, labels, milestones
-from holdfast.hosting.store.accounts import Account, all_users
+from holdfast.hosting.store import comments, issue_lists, issues, labels, milestones, notification_writes
+from holdfast.hosting.store.accounts import Account, add_account, all_users
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository, repository_by_id
@@ -124,6 +124,7 @@ def check_counts(database: Database, ada: Account, repository: Repository) -> No
         issue_lists.Filter(review_requested_from="ada"),
         issue_lists.Filter(reviewed_by="ada"),
         issue_lists.Filter(text="harbour"),
+        issue_lists.Filter(mentioned="admin"),
     ],
 )
 def test_a_filter_that_selects_few_issues_is_looked_up_first(
@@ -177,6 +178,56 @@ def test_the_pull_requests_of_a_branch_are_read_by_index(
     assert plans
     if database.is_sqlite:
         assert all(f"(repository_id=? AND {column}=?" in plan for plan in plans), plans
+
+
+@pytest.mark.parametrize(
+    ("text", "mentioned"),
+    [
+        ("@ada", ["ada"]),
+        ("For @ADA, please", ["ada"]),
+        ("Thanks, @ada.", ["ada"]),
+        ("@ada...", ["ada"]),
+        ("@ada\u00e9", ["ada"]),
+        ("@ada2", []),
+        ("@ada_", ["ada"]),
+        ("@ada.lovelace", ["ada.lovelace"]),
+        ("@ada-7", ["ada-7"]),
+        ("@ada-77", []),
+        ("@ada-77 and (@ada-7)", ["ada-7"]),
+        ("@adaxlovelace", []),
+        ("ada@ada.lovelace", []),
+        ("&@ada", []),
+        ("/@ada", []),
+        ("ada", []),
+    ],
+)
+def test_a_mention_has_the_whole_name(database: Database, ada: Account, text: str, mentioned: list[str]) -> None:
+    """A name that begins with that of a user is not a mention of the user, in an issue and in a comment."""
+    with database.write() as connection:
+        people = [add_account(connection, name) for name in ("ada", "ada-7", "ada.lovelace")]
+    assert len(people) == 3
+    repository = make_repository(database, ada)
+    issues.open_issue(database, repository, ada, NewIssue(title="body", body=f"one\n{text}"))
+    discussed = issues.open_issue(database, repository, ada, NewIssue(title="comment"))
+    comments.add_comment(database, repository, discussed, ada, text)
+    where = [issue_lists.in_repository(repository, BOTH)]
+    for name in ("ada", "ada-7", "ada.lovelace"):
+        found_issues, total = issue_lists.list_issues(
+            database,
+            where,
+            issue_lists.Filter(mentioned=name.upper()),
+            sort="oldest",
+            repository_id=repository.id,
+            skip=0,
+            limit=9,
+        )
+        expected = ["body", "comment"] if name in mentioned else []
+        assert [issue.title for issue in found_issues] == expected, name
+        assert total == len(expected)
+    # The same names are notified.
+    assert [
+        name for name in notification_writes.mentions(text) if name in {"ada", "ada-7", "ada.lovelace"}
+    ] == mentioned
 
 
 def test_a_mention_of_nobody_reads_no_text(database: Database, ada: Account) -> None:

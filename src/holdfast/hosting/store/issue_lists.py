@@ -30,6 +30,7 @@ from holdfast.hosting.store.full_text import issues_matching, words_of
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
 from holdfast.hosting.store.labelled_issues import LabelledIssues, only_label
 from holdfast.hosting.store.list_pages import page_ids
+from holdfast.hosting.store.notification_writes import mention_pattern
 from holdfast.hosting.store.repositories import COVERED, Repository, readable_by
 from holdfast.hosting.store.reviews import ReviewState
 from holdfast.hosting.store.tables import (
@@ -273,6 +274,9 @@ def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any
         )
     if filters.assignee not in {"", NONE, ANY}:
         selections.append(assigned_to(filters.assignee))
+    if mentioned_words := words_of(filters.mentioned):
+        matching = issues_matching(mentioned_words, sqlite=True, repository_id=repository_id)
+        selections.append(select(matching.subquery()))
     if filters.review_requested_from:
         selections.append(review_requested(filters.review_requested_from))
     if filters.reviewed_by:
@@ -317,8 +321,12 @@ def parts_of_conjunction(condition: ColumnElement[bool]) -> list[ColumnElement[b
 
 
 def mentions(name: str, *, sqlite: bool, repository_id: int | None) -> ColumnElement[bool]:
-    """Return the condition that an issue or one of its comments mentions a user (`@name`)."""
-    written = f"@{name}"
+    """Return the condition that an issue or one of its comments mentions a user, as in notifications."""
+    pattern = mention_pattern(name)
+
+    def mentioned_in(body: ColumnElement[str]) -> ColumnElement[bool]:
+        return and_(body.icontains(f"@{name}", autoescape=True), body.regexp_match(pattern))
+
     words = words_of(name)
     having_words = (
         issues.c.id.in_(issues_matching(words, sqlite=sqlite, repository_id=repository_id)) if words else true()
@@ -326,9 +334,9 @@ def mentions(name: str, *, sqlite: bool, repository_id: int | None) -> ColumnEle
     in_comments = exists().where(
         comments.c.issue_id == issues.c.id,
         comments.c.kind == "comment",
-        comments.c.body.icontains(written, autoescape=True),
+        mentioned_in(comments.c.body),
     )
-    return and_(having_words, or_(issues.c.body.icontains(written, autoescape=True), in_comments))
+    return and_(having_words, or_(mentioned_in(issues.c.body), in_comments))
 
 
 def conditions_of(filters: Filter, *, sqlite: bool, repository_id: int | None) -> list[ColumnElement[bool]]:

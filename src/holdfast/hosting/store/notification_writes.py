@@ -41,14 +41,24 @@ from holdfast.hosting.store.tables import (
     watches,
 )
 
-__all__ = ["PINNED", "READ", "UNREAD", "end_transfer", "may_act_for", "notify", "notify_of_transfer"]
+__all__ = [
+    "PINNED",
+    "READ",
+    "UNREAD",
+    "end_transfer",
+    "may_act_for",
+    "mention_pattern",
+    "notify",
+    "notify_of_transfer",
+]
 
 UNREAD, READ, PINNED = "unread", "read", "pinned"
 # Of a very long timeline, only the authors of the latest entries count as participants.
 RECENT_ENTRIES: Final = 1000
 MOST_MENTIONS: Final = 50
 NAME: Final = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
-MENTION: Final = re.compile(rf"(?<![\w/@#&.-])@({NAME})")
+BEFORE_MENTION: Final = r"(?<![\w/@#&.-])"
+MENTION: Final = re.compile(rf"{BEFORE_MENTION}@({NAME})")
 LONGEST_TEXT: Final = 200_000
 # Events that all subscribers are notified of: the part of an issue, and the action.
 NOTIFIED: Final = frozenset(
@@ -229,3 +239,8 @@ def mentions(text: str) -> list[str]:
     """Return the names mentioned in a text, casefolded, up to `MOST_MENTIONS`."""
     names = dict.fromkeys(name.casefold() for name in MENTION.findall(text[:LONGEST_TEXT]))
     return list(names)[:MOST_MENTIONS]
+
+
+def mention_pattern(name: str) -> str:
+    """Return the regular expression for a mention of one user, in the syntax that Python and PostgreSQL share."""
+    return rf"(?i){BEFORE_MENTION}@{re.escape(name)}(?![\w.-]*[A-Za-z0-9])"
