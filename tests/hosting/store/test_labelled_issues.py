@@ -20,6 +20,7 @@ from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import issue_labels as label_rows
 from holdfast.hosting.store.tables import issues as issue_rows
 from holdfast.hosting.store.tables import labels as label_table
+from tests.examples import examples
 from tests.hosting.repository_helpers import make_organization, make_repository
 from tests.hosting.store.query_plans import plan_of, recorded
 
@@ -242,7 +243,7 @@ def test_whatever_is_done_lists_by_label_are_right(
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=4,
+            max_examples=examples(12),
             stateful_step_count=15,
             deadline=None,
             # Without shrinking, which would take minutes.
