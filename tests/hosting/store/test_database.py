@@ -1,5 +1,6 @@
 """Transactions, locks, durability and caches on both databases."""
 
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -7,10 +8,12 @@ import textwrap
 import threading
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import bindparam, text, update
 from sqlalchemy.exc import DBAPIError
 
+from holdfast.hosting.data_folder import connect
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database, TransactionDatabase
@@ -144,6 +147,19 @@ def test_waiting_for_a_lock_leaves_connections_to_its_holder(postgres_url: Secre
         thread.join(30)
     assert sorted(done) == list(range(20))
     database.close()
+
+
+def test_a_connection_in_use_is_closed_once_it_is_released(settings: Settings, database: Database) -> None:
+    """A thread that reads while the database is closed finishes, and leaves no open connection behind."""
+    opened = connect(settings)
+    with opened.read() as connection:
+        driver = connection.connection.driver_connection
+        opened.close()
+        assert driver is not None
+        assert connection.execute(text("SELECT 1")).scalar_one() == 1
+    with pytest.raises((sqlite3.ProgrammingError, psycopg.OperationalError), match="closed"):
+        driver.execute("SELECT 1")
+    assert accounts.find_user(database, "admin").name == "admin"
 
 
 def test_a_transaction_sees_its_own_changes(database: Database) -> None:

@@ -321,7 +321,7 @@ class Database:
         return value
 
     def close(self) -> None:
-        """Close all connections that are not in use; the database cannot be used afterwards.
+        """Close all connections, those in use once they are released; the database cannot be used afterwards.
 
         SQLite crashes if a connection is closed while another thread runs a statement on it. A thread increments
         `uses` before it checks whether the database is closed, and this method checks `uses` after it sets the
@@ -366,7 +366,12 @@ class Database:
                 raise sqlite_problem(self.name, error) from error
             raise DatabaseUnavailable(f"{self.name} cannot be reached") from error
         with connection:
-            yield connection
+            try:
+                yield connection
+            finally:
+                # The pool that it would return to is no longer there to close it.
+                if self._is_closed and not connection.invalidated:
+                    connection.detach()
 
 
 def sqlite_problem(name: str, error: DBAPIError) -> DatabaseError:
