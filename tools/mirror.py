@@ -80,6 +80,7 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
         "message_merge": ("messages", "identity", "identity_merge", "schema_upgrades"),
         "message_store": ("messages", "message_merge", "identity", "schema_upgrades"),
         "messages": ("message_merge", "identity_merge", "imports"),
+        "overview": ("web/chats/encrypted_media",),
         "people": ("message_loader", "message_store", "overview", "reader"),
         "person_removal": ("removal",),
         "reader": ("overview", "message_loader", "people"),
@@ -122,6 +123,10 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
     },
     Path("hosting/storage"): {
         "local_copies": ("compaction",),
+    },
+    Path("hosting/store"): {
+        "issue_lists": ("labelled_issues", "hosting/api/issue_search"),
+        "notification_writes": ("notifications", "hosting/api/notifications"),
     },
     Path("hosting/webhooks"): {
         "deliverer": ("hosting/traces",),

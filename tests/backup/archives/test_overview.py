@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,6 +54,53 @@ def test_folders_take_what_their_owner_put_there(opened: Archive) -> None:
         assert not included & folder.excluded
         assert folder.included & {chat.id for chat in chats} - folder.excluded <= included
     assert overview.folders(opened, 1) == []
+    (newest,) = opened.connection.execute("SELECT max(id) FROM snapshot").fetchone()
+    rows = opened.connection.execute(
+        "SELECT n, name, all_individual, all_groups, show_only_unread FROM chat_folder"
+        " WHERE snapshot_id = ? AND type <> 'ALL' ORDER BY n",
+        (newest,),
+    ).fetchall()
+    assert [
+        (folder.n, folder.name, folder.all_individual, folder.all_groups, folder.only_unread) for folder in folders
+    ] == rows
+    members = [
+        (newest, folder.n, recipient, included)
+        for folder in folders
+        for included, recipients in ((1, folder.included), (0, folder.excluded))
+        for recipient in recipients
+    ]
+    stored = opened.connection.execute(
+        "SELECT snapshot_id, n, recipient_id, included FROM chat_folder_member"
+        " WHERE n IN (SELECT n FROM chat_folder WHERE type <> 'ALL')"
+    ).fetchall()
+    assert sorted(members) == sorted(stored)
+    assert {included for *_, included in members} == {0, 1}
+
+
+@pytest.mark.parametrize("kind", ["group", "contact"])
+def test_a_folder_is_for_kinds_and_for_single_chats(opened: Archive, kind: str) -> None:
+    """Exclusion is stronger than everything, and a folder of unread chats shows no others."""
+    chat = next(chat for chat in opened.chats() if (chat.kind == "group") == (kind == "group"))
+
+    def shows(*, unread: bool = True, **rules: Any) -> bool:
+        defaults: dict[str, Any] = {"all_individual": False, "all_groups": False, "included": frozenset()}
+        folder = overview.ChatFolder(1, "a", **{**defaults, "excluded": frozenset(), **rules})
+        return folder.includes(chat, unread=unread)
+
+    this = frozenset({chat.id})
+    for rules, expected in (
+        ({}, False),
+        ({"all_groups": True}, kind == "group"),
+        ({"all_individual": True}, kind != "group"),
+        ({"included": this}, True),
+        ({"included": frozenset({chat.id + 1})}, False),
+        ({"included": this, "excluded": this}, False),
+        ({"all_groups": True, "all_individual": True, "excluded": this}, False),
+        ({"included": this, "unread": False}, True),
+        ({"included": this, "only_unread": True}, True),
+        ({"included": this, "only_unread": True, "unread": False}, False),
+    ):
+        assert shows(**rules) is expected, rules
 
 
 def test_files_are_found_by_their_content_only(archive_file: Path, tmp_path: Path) -> None:
