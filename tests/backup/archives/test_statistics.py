@@ -23,6 +23,26 @@ def test_all_counts_add_up(opened: Archive) -> None:
     assert all(0 <= reply.median_s <= 12 * 3600 for reply in statistics.replies)
 
 
+def test_counts_are_ranked_and_have_their_times(opened: Archive) -> None:
+    """Kinds, chats and people are sorted by their messages; the times are those of the first and last message."""
+    messages = [row for chat in opened.chats() for row in opened.messages(chat.id)]
+    statistics = opened.statistics()
+    times = [row.sent_ms for row in messages]
+    assert (statistics.first_ms, statistics.last_ms) == (min(times), max(times))
+    for counted, values in (
+        (statistics.kinds, [row.kind for row in messages]),
+        ([(row.id, row.messages) for row in statistics.chats], [row.chat_id for row in messages]),
+        ([(row.id, row.messages) for row in statistics.people], [row.author_id for row in messages]),
+    ):
+        ranked = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))
+        assert list(counted) == ranked[: len(counted)]
+        assert len(counted) > 5
+    words = {row.id: row.words for row in statistics.chats}
+    chat = statistics.chats[0].id
+    texts = [row.text for row in messages if row.chat_id == chat and row.text is not None]
+    assert words[chat] == sum(text.count(" ") + 1 for text in texts)
+
+
 @pytest.mark.parametrize("name", ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns"])
 def test_months_and_hours_are_those_of_the_time_zone(opened: Archive, name: str) -> None:
     """Each message is counted at its local time, also where the offset has quarters of an hour."""
