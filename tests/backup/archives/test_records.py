@@ -8,6 +8,7 @@ from threading import Event
 
 import pytest
 
+from holdfast.backup.archives import records as record_module
 from holdfast.backup.archives import schema
 from holdfast.backup.archives.records import MAX_PENDING, RecordWriter, read_record, rewrite_records
 from holdfast.backup.errors import ArchiveError
@@ -118,6 +119,7 @@ def test_few_blocks_wait_for_the_thread(connection: sqlite3.Connection) -> None:
     [
         ("DELETE FROM block", "is missing"),
         ("UPDATE block SET data = x'00'", "cannot be decompressed"),
+        ("UPDATE block SET data = substr(data, 1, length(data) - 1)", "cannot be decompressed"),
         (f"UPDATE block SET data = x'{TRUNCATED.hex()}'", "is truncated"),
     ],
 )
@@ -129,6 +131,18 @@ def test_damage_is_said_to_be_damage(connection: sqlite3.Connection, change: str
     connection.execute(change)
     with pytest.raises(ArchiveError, match=f"the archive is damaged: block 1 {problem}"):
         read_record(connection, *position)
+
+
+def test_a_block_is_decompressed_up_to_a_limit(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small block of an untrusted archive cannot fill the memory; one of the size of the limit is read."""
+    (place,) = add_records(connection, bytes(996))
+    monkeypatch.setattr(record_module, "MAX_BLOCK", 1000)
+    assert read_record(connection, *place) == (7, bytes(996))
+    monkeypatch.setattr(record_module, "MAX_BLOCK", 999)
+    with pytest.raises(ArchiveError, match="block 1 cannot be decompressed"):
+        read_record(connection, *place)
 
 
 def test_records_nothing_refers_to_are_gone_after_a_rewrite(connection: sqlite3.Connection) -> None:

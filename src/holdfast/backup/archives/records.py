@@ -25,6 +25,9 @@ BLOCK: Final = 64 << 10
 LEVEL: Final = 3
 # The length prefix of a record, in bytes.
 LENGTH: Final = 4
+# A block of an untrusted archive is not decompressed beyond this. Frames have at most 256 MiB, unless the limits
+# of the reader are raised.
+MAX_BLOCK: Final = 1 << 30
 # So many blocks are compressed or wait for it.
 MAX_PENDING: Final = 64
 
@@ -110,10 +113,13 @@ class RecordReader:
         row = self.connection.execute("SELECT snapshot_id, data FROM block WHERE id = ?", (block,)).fetchone()
         if row is None:
             raise ArchiveError(f"the archive is damaged: block {block} is missing")
+        decompressor = zlib.decompressobj()
         try:
-            self.data = zlib.decompress(row[1])
+            self.data = decompressor.decompress(row[1], MAX_BLOCK)
         except zlib.error:
-            raise ArchiveError(f"the archive is damaged: block {block} cannot be decompressed") from None
+            self.data = b""
+        if not decompressor.eof:
+            raise ArchiveError(f"the archive is damaged: block {block} cannot be decompressed")
         self.block, self.snapshot = block, row[0]
 
 
