@@ -76,6 +76,7 @@ def test_the_status_of_a_page_is_the_one_of_the_api() -> None:
         (FieldError("Color", "Expected", "^#"), "Color has an invalid format."),
         (errors.NoSuchAccount("ada"), "There is no user or organization named ada."),
         (errors.NoSuchBranch(7, "topic"), "There is no branch named topic."),
+        (errors.UnknownDefaultBranch(7, "trunk"), "There is no branch named trunk."),
         (errors.FileExists("docs/a.md"), "There is already a file named docs/a.md."),
         (errors.FilePathRefused("path is a directory", "docs"), "Path is a directory: docs."),
         (FieldError("DueOn", REQUIRED), "Due date is required."),

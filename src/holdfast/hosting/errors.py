@@ -79,6 +79,7 @@ HostingError
 │   ├── InvalidField         missing, too long, too short or out of range
 │   ├── InvalidReference     a field names something that does not exist
 │   ├── InvalidValue         the value of a field is invalid
+│   │   └── UnknownDefaultBranch  the default branch to be does not exist
 │   ├── InvalidYaml          a YAML file cannot be read
 │   ├── TransferPending      another transfer of the repository is pending
 │   ├── TooManyPasskeys      the user has the maximum number of passkeys
@@ -382,6 +383,7 @@ __all__ = [
     "TransferPending",
     "TwoFactorDisabled",
     "TwoFactorEnabled",
+    "UnknownDefaultBranch",
     "UnknownName",
     "UnknownState",
     "UnrelatedHistories",
@@ -930,6 +932,14 @@ class InvalidValue(Refused):
         super().__init__(f"[{field}]: {reason}")
         self.field = field
         self.reason = reason
+
+
+class UnknownDefaultBranch(InvalidValue):
+    """A repository has no branch `name`, which is to be its default branch."""
+
+    def __init__(self, repository_id: int, name: str) -> None:
+        super().__init__("DefaultBranch", f"branch does not exist [repo_id: {repository_id} name: {name}]")
+        self.name = name
 
 
 class InvalidYaml(Refused):

@@ -68,6 +68,8 @@ def message_for(error: HostingError | ApiError) -> str:
             return sentence(error.problem)
         case errors.ColorRefused():
             return "The color must be 3 or 6 hexadecimal digits."
+        case errors.NoSuchBranch() | errors.UnknownDefaultBranch():
+            return f"There is no branch named {error.name}."
         case errors.InvalidValue():
             return f"{field_label(error.field)}: {error.reason}."
         case errors.RepositoryTaken():
@@ -84,8 +86,6 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"There is no {error.kind} named {error.name}."
         case errors.NoSuchAccount():
             return f"There is no user or organization named {error.name}."
-        case errors.NoSuchBranch():
-            return f"There is no branch named {error.name}."
         case errors.BranchExists() | errors.NewBranchExists():
             return f"There is already a branch named {error.name}."
         case errors.TagExists():

@@ -22,6 +22,7 @@ from holdfast.hosting.errors import (
     RepositoryArchived,
     RepositoryTaken,
     StorageFull,
+    UnknownDefaultBranch,
     VisibilityRefused,
 )
 from holdfast.hosting.git import refs
@@ -170,8 +171,8 @@ def test_fields_are_validated(app: App, admin: Account) -> None:
         (lambda: repositories.edit(app, actor, target, RepositoryEdit(name="a b")), InvalidValue, "[Name]"),
         (
             lambda: repositories.edit(app, actor, target, RepositoryEdit(default_branch="gone")),
-            InvalidValue,
-            "[DefaultBranch]",
+            UnknownDefaultBranch,
+            f"[DefaultBranch]: branch does not exist [repo_id: {repository.id} name: gone]",
         ),
         (lambda: repositories.transfer(app, actor, target, "nobody"), NoSuchAccount, "nobody"),
         (lambda: repositories.set_topics(app, actor, target, ["No!"]), InvalidValue, "[Topics]"),

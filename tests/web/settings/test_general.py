@@ -48,7 +48,7 @@ def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) ->
     before = read_repository(guild)
     for wrong, said in (
         ({"website": "javascript:alert(1)"}, "must begin with https://"),
-        ({"default_branch": "nowhere"}, "there is no branch named nowhere"),
+        ({"default_branch": "nowhere"}, "There is no branch named nowhere."),
         ({"description": "x" * 3000}, "Description is too long"),
     ):
         response = ada.post(PAGE, data={**FORM, "description": "typed", **wrong})

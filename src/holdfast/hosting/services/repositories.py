@@ -28,6 +28,7 @@ from holdfast.hosting.errors import (
     NoSuchUser,
     Permission,
     Refused,
+    UnknownDefaultBranch,
     Violation,
     VisibilityRefused,
 )
@@ -416,7 +417,7 @@ def set_default_branch(app: App, repository: store.Repository, branch: str) -> s
     """Point HEAD to another branch; it must exist unless the repository is empty."""
     repo = app.copies.open(repository)
     if not repository.is_empty and refs.branch(repo, branch) is None:
-        raise InvalidValue("DefaultBranch", f"there is no branch named {branch}")
+        raise UnknownDefaultBranch(repository.id, branch)
     if not refs.is_ref_name(branch):
         raise InvalidField("DefaultBranch", Violation.REF_NAME)
     if repository.is_empty:
