@@ -129,7 +129,7 @@ def test_dependencies_across_repositories_can_be_disabled(
 ) -> None:
     """The setting `allow_cross_repository_dependencies` refuses blockers of other repositories.
 
-    The repository may be named in any case.
+    The name of the own repository in another case counts as another one, and is found where the setting allows it.
     """
     first, _ = open_issues(scenario, 2)
     make_repository(scenario.app.database, scenario.owner, "boat")
@@ -137,8 +137,17 @@ def test_dependencies_across_repositories_can_be_disabled(
     monkeypatch.setattr(scenario.app, "settings", settings)
     with pytest.raises(CrossRepositoryDependency):
         dependencies.add_blocker(*scenario.caller(scenario.writer), first, IssueReference(1, "ada", "boat"))
-    dependencies.add_blocker(*scenario.caller(scenario.writer), first, IssueReference(2, "Ada", "SHIP"))
+    own_in_capitals = IssueReference(2, "Ada", "SHIP")
+    for change in (dependencies.add_blocker, dependencies.remove_blocker):
+        with pytest.raises(CrossRepositoryDependency):
+            change(*scenario.caller(scenario.writer), first, own_in_capitals)
+    with pytest.raises(CrossRepositoryDependency):
+        dependencies.set_blockers(*scenario.caller(scenario.writer), first, [own_in_capitals])
+    dependencies.add_blocker(*scenario.caller(scenario.writer), first, IssueReference(2, "ada", "ship"))
     assert blockers(scenario, first) == [2]
+    monkeypatch.undo()
+    dependencies.remove_blocker(*scenario.caller(scenario.writer), first, own_in_capitals)
+    assert blockers(scenario, first) == []
 
 
 def test_a_graph_requires_enabled_dependencies(scenario: Scenario) -> None:

@@ -186,13 +186,13 @@ def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
 def locate(
     app: App, actor: Actor, target: RepositoryAccess, references: Sequence[IssueReference]
 ) -> list[LocatedIssue]:
-    """Look up referenced issues, in a constant number of queries."""
-    own = (target.repository.owner.name.casefold(), target.repository.name.casefold())
-    names = {reference.repository for reference in references}
-    same_repository = {
-        name for name in names if name == ("", "") or (name[0].casefold(), name[1].casefold()) == own
-    }
-    elsewhere = names - same_repository
+    """Look up referenced issues, in a constant number of queries.
+
+    As in Gitea, a repository is the same one only if it is named exactly; another spelling is looked up, without
+    regard to case, as another repository.
+    """
+    same_repository = {("", ""), (target.repository.owner.name, target.repository.name)}
+    elsewhere = {reference.repository for reference in references} - same_repository
     if elsewhere and not app.settings.allow_cross_repository_dependencies:
         raise CrossRepositoryDependency
     places = dict.fromkeys(same_repository, target) | find_repositories(app, actor, elsewhere)
