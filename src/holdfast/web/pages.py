@@ -152,6 +152,7 @@ NOTICES: Final[Mapping[str, str]] = {
     "user-saved": "User {} saved.",
     "webhook-created": "Webhook created.",
     "webhook-deleted": "Webhook deleted.",
+    "webhook-redirected": "Webhook saved. Its authorization header is now sent to {}.",
     "webhook-resumed": "Deliveries resumed.",
     "webhook-updated": "Webhook saved.",
 }

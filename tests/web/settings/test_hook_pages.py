@@ -58,6 +58,26 @@ def test_a_webhook_is_created_changed_tested_and_deleted(guild: OrganizationFixt
     assert who.get(f"{path}/1").status_code == 404
 
 
+def test_a_header_that_another_host_receives_is_told(guild: OrganizationFixture) -> None:
+    """A webhook keeps its header when its URL changes; the page says so if that is of another host."""
+    who, path = guild.visit("ada"), "/guild/ship/settings/hooks"
+    who.post(f"{path}/new", data={**FORM, "url": "https://ci.example/a", "authorization": "Bearer hunter3"})
+    header = stored_webhook(guild).authorization
+    notice = "Its authorization header is now sent to other.example:8443."
+    for changes, is_told in (
+        ({"url": "https://ci.example/b"}, False),
+        ({"url": "https://other.example:8443/b"}, True),
+        ({"url": "https://other.example:8443/c"}, False),
+    ):
+        assert who.post(f"{path}/1", data={**FORM, **changes}).status_code == 303
+        assert stored_webhook(guild).authorization == header
+        text = who.get(f"{path}/1").text
+        assert ("Webhook saved." in text, notice in text) == (True, is_told)
+    for choice in ({"authorization": "Bearer hunter4"}, {"drop_authorization": "on"}, {}):
+        who.post(f"{path}/1", data={**FORM, "url": f"https://ci{len(choice)}.example", **choice})
+        assert "is now sent" not in who.get(f"{path}/1").text
+
+
 def test_only_administrators_of_the_owner_see_webhooks(guild: OrganizationFixture) -> None:
     """An unreadable repository is not found; for other owners, visitors are redirected to log in."""
     hidden, low = 404, 403

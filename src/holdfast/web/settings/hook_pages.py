@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -115,10 +116,15 @@ class HookPages:
         hook = webhooks.find(request.app, request.actor, hook_owner, id)
         typed = msgspec.structs.replace(body, type=hook.type)
         try:
-            webhooks.edit(request.app, request.actor, hook_owner, id, webhook_edit(typed, hook))
+            edited = webhooks.edit(request.app, request.actor, hook_owner, id, webhook_edit(typed, hook))
         except HostingError as error:
             return self._form(request, typed, hook, error)
-        return redirect_to(f"{self.owner.root(request)}/{id}", "webhook-updated")
+        path, place = f"{self.owner.root(request)}/{id}", urlsplit(edited.url).netloc
+        # As in the API, a URL of another host keeps the header, which whoever set it may not expect.
+        keeps_header = edited.authorization != "" and edited.authorization == hook.authorization
+        if keeps_header and place != urlsplit(hook.url).netloc:
+            return redirect_to(path, "webhook-redirected", place)
+        return redirect_to(path, "webhook-updated")
 
     def delete(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Delete a webhook with its deliveries."""
