@@ -2,11 +2,11 @@
 
 import httpx
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from holdfast.hosting.http import pagination
 from holdfast.hosting.store.accounts import find_user
-from holdfast.hosting.store.tables import comments
+from holdfast.hosting.store.tables import comments, issues
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import make_repository, with_branches
 
@@ -101,3 +101,32 @@ def test_comments_on_pull_requests_need_their_unit(clients: ServiceClients, ada:
     assert ada.get(f"{ISSUES}/2").status_code == 404
     assert ada.post(f"{ISSUES}/2/comments", json={"body": "b"}).status_code == 404
     assert [item["number"] for item in ada.get(ISSUES).json()] == [1]
+
+
+def test_a_body_has_a_limit(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Longer texts of issues, pull requests, comments and reviews give 422; an imported one may stay."""
+    longest, longer = "x" * 2**20, "x" * (2**20 + 1)
+    pull = {"title": "Plug it again", "head": "main", "base": "fix"}
+    created = ada.post(ISSUES, json={"title": "Long", "body": longest})
+    assert created.status_code == 201
+    issue = f"{ISSUES}/{created.json()['number']}"
+    comment = ada.post(f"{ISSUES}/1/comments", json={"body": "y" * 65_536})
+    assert comment.status_code == 201
+    comment_path = f"{ISSUES}/comments/{comment.json()['id']}"
+    line = {"path": "a.txt", "new_position": 1, "body": "y" * 65_537}
+    for refused in (
+        ada.post(ISSUES, json={"title": "Long", "body": longer}),
+        ada.patch(issue, json={"body": longer}),
+        ada.post("/repos/ada/ship/pulls", json={**pull, "body": longer}),
+        ada.patch("/repos/ada/ship/pulls/2", json={"body": longer}),
+        ada.post(f"{ISSUES}/1/comments", json={"body": "y" * 65_537}),
+        ada.patch(comment_path, json={"body": "z" * 65_537}),
+        ada.post("/repos/ada/ship/pulls/2/reviews", json={"event": "COMMENT", "body": "y" * 65_537}),
+        ada.post("/repos/ada/ship/pulls/2/reviews", json={"event": "COMMENT", "comments": [line]}),
+    ):
+        assert (refused.status_code, "Body]: MaxSize" in refused.json()["message"]) == (422, True), refused.request
+    with clients.database.write() as connection:
+        connection.execute(update(issues).where(issues.c.body == longest).values(body=longer))
+        connection.execute(update(comments).where(comments.c.body == "y" * 65_536).values(body="y" * 65_537))
+    assert ada.patch(issue, json={"title": "Longer", "body": longer}).status_code == 201
+    assert ada.patch(comment_path, json={"body": "y" * 65_537}).status_code == 200

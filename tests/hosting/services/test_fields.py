@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.errors import InvalidField, Violation
 from holdfast.hosting.schemas.times import moment
-from holdfast.hosting.services.fields import check_length, check_ref_field, check_required, due, required_text
+from holdfast.hosting.services.fields import (
+    check_body,
+    check_length,
+    check_ref_field,
+    check_required,
+    due,
+    required_text,
+)
 
 ZONES = [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
 YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}  # noqa: DTZ001  # a time without a zone is what is tested
@@ -62,6 +69,21 @@ def test_a_limit_counts_characters_and_entries() -> None:
         assert (excinfo.value.violation, excinfo.value.limit) == (Violation.TOO_LONG, 3)
     with pytest.raises(InvalidField, match="MaxSize"):
         required_text("x" * 256, "Title", 255)
+
+
+def test_a_stored_body_may_be_longer_than_the_limit() -> None:
+    """An edit of other fields may send an imported body again, a form with other line breaks."""
+    check_body("x\ny", 3)
+    check_body("long\ntext", 3, "long\ntext")
+    check_body("long\r\ntext", 3, "long\ntext")
+    for body, current in (("long", ""), ("longer", "long")):
+        with pytest.raises(InvalidField) as excinfo:
+            check_body(body, 3, current)
+        assert (excinfo.value.field, excinfo.value.violation, excinfo.value.limit) == (
+            "Body",
+            Violation.TOO_LONG,
+            3,
+        )
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from msgspec import structs
+from sqlalchemy import update
 
 from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     Forbidden,
     HostingError,
+    InvalidField,
     LoginRequired,
     NoSuchRelease,
     NoSuchRevision,
@@ -29,6 +31,7 @@ from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.releases import ReleaseFields
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import releases as releases_table
 from tests.hosting.repository_helpers import READ, let_in, make_people
 from tests.hosting.services.scenario import Caller, accessed
 
@@ -127,3 +130,18 @@ def test_deleting_a_tag_withdraws_its_release_only(app: App, ship: Repository) -
     ref_updates.update_refs(app, ship, ship.owner, [deletion])
     found_releases, _ = store.releases_of(app.database, ship, is_draft=None, is_prerelease=None, skip=0, limit=10)
     assert [(item.tag_name, item.is_draft) for item in found_releases] == [("v2", False), ("v1", True)]
+
+
+def test_an_imported_release_beyond_the_limits_can_be_edited(app: App, ship: Repository) -> None:
+    """Imports have no limits, so what an edit leaves as it is may be longer; a new value may not."""
+    ada = caller(app, Actor(ship.owner), ship)
+    release = releases.create(*ada, ONE)
+    body, name = "x" * (2**20 + 1), "n" * 256
+    with app.database.write() as connection:
+        connection.execute(update(releases_table).values(body=body, name=name, target="t" * 256))
+    imported = releases.find(app, ada[2], release.id)
+    edited = releases.edit(*ada, imported, ReleaseEdit(is_prerelease=True, body=body, name=name))
+    assert (edited.is_prerelease, edited.body, edited.name) == (True, body, name)
+    for changes in (ReleaseEdit(body=body + "x"), ReleaseEdit(name=name + "n"), ReleaseEdit(target="u" * 256)):
+        with pytest.raises(InvalidField):
+            releases.edit(*ada, imported, changes)

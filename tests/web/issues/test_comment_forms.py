@@ -27,6 +27,8 @@ def test_a_reader_comments_and_the_author_closes(site: IssueSite) -> None:
     assert "*maybe*</textarea>" in preview.text
     empty = eve.post(f"{ONE}/comments", data={"body": ""})
     assert (empty.status_code, "is required" in empty.text) == (422, True)
+    long = eve.post(f"{ONE}/comments", data={"body": "x" * 65_537})
+    assert (long.status_code, "Body is too long (maximum is 65536)." in long.text) == (422, True)
     assert issues.find_issue(site.clients.database, site.ship, 1).comment_count == 2
 
 

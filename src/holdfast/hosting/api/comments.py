@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
@@ -47,7 +48,7 @@ class CommentsQuery(msgspec.Struct, frozen=True):
 class CommentOption(msgspec.Struct, frozen=True):
     """The body of a comment."""
 
-    body: Annotated[str, Required] = ""
+    body: Annotated[str, Meta(description=f"At most {service.BODY_LENGTH} characters"), Required] = ""
 
 
 @endpoint(

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.http.decoders import Required, given
-from holdfast.hosting.services.issues import IssueDraft, IssueEdit
+from holdfast.hosting.services.issues import BODY_LENGTH, IssueDraft, IssueEdit
 
 __all__ = ["EditIssueOption", "OpenOption"]
 
@@ -20,7 +20,7 @@ class OpenOption(msgspec.Struct, frozen=True, kw_only=True):
     """A new issue or pull request; labels by id or name."""
 
     title: Annotated[str, Meta(max_length=255), Required] = ""
-    body: str = ""
+    body: Annotated[str, Meta(max_length=BODY_LENGTH)] = ""
     assignee: str = ""
     assignees: Names = []
     due_date: datetime | None = None
@@ -45,7 +45,7 @@ class EditIssueOption(msgspec.Struct, frozen=True, kw_only=True):
     """Changes; an absent key and an empty title keep the value."""
 
     title: Title = ""
-    body: str | UnsetType = UNSET
+    body: Annotated[str, Meta(description=f"At most {BODY_LENGTH} characters")] | UnsetType = UNSET
     ref: Title | UnsetType = UNSET
     assignee: str | UnsetType = UNSET
     assignees: Names | UnsetType = UNSET

@@ -78,7 +78,7 @@ class EditReleaseOption(msgspec.Struct, frozen=True):
     tag_name: Annotated[str, Meta(max_length=TAG_LENGTH), RefName] = ""
     target_commitish: Name = ""
     name: Name | UnsetType = UNSET
-    body: Body | UnsetType = UNSET
+    body: Annotated[str, Meta(description=f"At most {BODY_LENGTH} characters")] | UnsetType = UNSET
     draft: bool | None = None
     prerelease: bool | None = None
 

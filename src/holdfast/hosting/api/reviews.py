@@ -14,8 +14,8 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.reviews import PullReview, PullReviewComment, line_comment_list, review_list
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.services import line_comments, pulls, reviews
-from holdfast.hosting.services.line_comments import LineDraft
-from holdfast.hosting.services.reviews import ReviewDraft, ReviewRequests
+from holdfast.hosting.services.line_comments import LONGEST_BODY, LineDraft
+from holdfast.hosting.services.reviews import LONGEST_MESSAGE, ReviewDraft, ReviewRequests
 from holdfast.hosting.store import line_comments as stored_comments
 from holdfast.hosting.store import reviews as stored_reviews
 from holdfast.hosting.store.issues import Issue
@@ -40,12 +40,14 @@ __all__ = [
 READING = (in_repository, sees_pulls)
 WRITING = (*READING, signed_in, not_archived)
 
+Message = Annotated[str, Meta(max_length=LONGEST_MESSAGE)]
+
 
 class CreatePullReviewComment(msgspec.Struct, frozen=True):
     """A comment on a line of the new file (`new_position`) or the old file (`old_position`)."""
 
     path: str = ""
-    body: str = ""
+    body: Annotated[str, Meta(max_length=LONGEST_BODY)] = ""
     old_position: int = 0
     new_position: int = 0
 
@@ -60,7 +62,7 @@ class CreatePullReviewOptions(msgspec.Struct, frozen=True):
     """A review; an empty event leaves it pending, and an empty commit is the head of the pull request."""
 
     event: str = ""
-    body: str = ""
+    body: Message = ""
     commit_id: str = ""
     comments: Annotated[list[CreatePullReviewComment], Meta(max_length=100)] | None = None
 
@@ -69,13 +71,13 @@ class SubmitPullReviewOptions(msgspec.Struct, frozen=True):
     """The event and body with which a pending review is submitted."""
 
     event: str = ""
-    body: str = ""
+    body: Message = ""
 
 
 class DismissPullReviewOptions(msgspec.Struct, frozen=True):
     """The reason of a dismissal, and whether the reviewer's earlier reviews are dismissed too."""
 
-    message: str = ""
+    message: Message = ""
     priors: bool = False
 
 

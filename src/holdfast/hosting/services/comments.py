@@ -1,16 +1,22 @@
 """Comments on issues and pull requests: create, edit and delete them."""
 
+from typing import Final
+
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import InvalidField, NoSuchComment, Violation
 from holdfast.hosting.services.cross_references import references_of_text
+from holdfast.hosting.services.fields import check_body
 from holdfast.hosting.store import comments
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
-__all__ = ["create", "delete", "edit", "find"]
+__all__ = ["BODY_LENGTH", "create", "delete", "edit", "find"]
+
+BODY_LENGTH: Final = 65_536
+"""Maximum length of a comment, in characters: the list of an issue repeats thousands of them."""
 
 
 def find(app: App, target: RepositoryAccess, comment_id: int) -> tuple[Comment, Issue]:
@@ -25,6 +31,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, body:
     """Comment on an issue; on a locked one only people with write access may."""
     user = access.require_comment(actor, target, issue)
     require_body(body)
+    check_body(body, BODY_LENGTH)
     references = references_of_text(app, actor, target, body)
     return comments.add_comment(app.database, target.repository, issue, user, body, references=references)
 
@@ -36,6 +43,7 @@ def edit(
     comment, issue = comment_with_issue
     user = access.require_issue_edit(actor, target, issue, comment.author_id)
     require_body(body)
+    check_body(body, BODY_LENGTH, comment.body)
     references = references_of_text(app, actor, target, body)
     return comments.edit_comment(
         app.database, target.repository, issue, comment, actor=user, body=body, references=references

@@ -8,7 +8,7 @@ from holdfast.hosting.errors import InvalidField, Violation
 from holdfast.hosting.git.refs import is_ref_name
 from holdfast.hosting.schemas.times import seconds
 
-__all__ = ["check_length", "check_ref_field", "check_required", "due", "required_text"]
+__all__ = ["check_body", "check_length", "check_ref_field", "check_required", "due", "required_text"]
 
 # The end of the year 9999, as a Unix timestamp.
 LAST_SECOND: Final = 253_402_300_800
@@ -32,6 +32,15 @@ def check_required(text: str, field: str) -> None:
 def check_length(value: Sized, field: str, limit: int) -> None:
     """Raise `InvalidField` for a text with more than `limit` characters, or a list with more entries."""
     if len(value) > limit:
+        raise InvalidField(field, Violation.TOO_LONG, limit)
+
+
+def check_body(body: str, limit: int, current: str = "", *, field: str = "Body") -> None:
+    """Raise `InvalidField` for a body with more than `limit` characters.
+
+    Imports have no limit: `current`, the stored body, may stay as it is, also with the line breaks of a form.
+    """
+    if len(body) > limit and body.replace("\r\n", "\n") != current.replace("\r\n", "\n"):
         raise InvalidField(field, Violation.TOO_LONG, limit)
 
 

@@ -11,7 +11,7 @@ from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import Forbidden, InvalidReference, NoSuchIssue, NoSuchLabel, Permission, UnknownState
 from holdfast.hosting.services.cross_references import references_of_issue
-from holdfast.hosting.services.fields import check_length, due, required_text
+from holdfast.hosting.services.fields import check_body, check_length, due, required_text
 from holdfast.hosting.store import assignees, issue_labels, issues
 from holdfast.hosting.store.assignees import assignable_users
 from holdfast.hosting.store.cross_references import CrossReferences
@@ -21,6 +21,7 @@ from holdfast.hosting.store.milestones import check_milestone
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
 __all__ = [
+    "BODY_LENGTH",
     "IssueDraft",
     "IssueEdit",
     "add_assignees",
@@ -39,6 +40,8 @@ __all__ = [
 
 TEXT_LENGTH: Final = 255
 """Maximum length of a title, a ref and the reason for a lock, in characters."""
+BODY_LENGTH: Final = 2**20
+"""Maximum length of a body, in characters; Renovate cuts the ones it writes at a million."""
 LIST_LENGTH: Final = 100
 """Maximum labels, and maximum assignees, per request."""
 STATES: Final = {"": None, "open": False, "closed": True}
@@ -105,6 +108,7 @@ def create(
     access.require_unarchived(target)
     access.require_read(target, unit)
     title = required_text(draft.title, "Title", TEXT_LENGTH)
+    check_body(draft.body, BODY_LENGTH)
     check_length(draft.ref, "Ref", TEXT_LENGTH)
     database, repository = app.database, target.repository
     references = references_of_issue(app, actor, target, title, draft.body, is_pull=branches is not None)
@@ -140,6 +144,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
         raise UnknownState(changes.state)
     database, repository = app.database, target.repository
     check_lists(changes.labels or (), changes.assignees or ())
+    check_body(changes.body or "", BODY_LENGTH, issue.body)
     check_length(changes.ref or "", "Ref", TEXT_LENGTH)
     if changes.milestone_id is not None:
         check_milestone(database, repository, changes.milestone_id)

@@ -30,11 +30,20 @@ from holdfast.hosting.store import line_comments, review_changes
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.review_changes import LinePlace, NewLineComment
 
-__all__ = ["CurrentPosition", "LineDraft", "current_positions", "new_line_comments", "resolve", "unresolve"]
+__all__ = [
+    "LONGEST_BODY",
+    "CurrentPosition",
+    "LineDraft",
+    "current_positions",
+    "new_line_comments",
+    "resolve",
+    "unresolve",
+]
 
 MOST_AT_ONCE: Final = 100
 """Maximum line comments per request."""
 LONGEST_PATH: Final = 4096
+LONGEST_BODY: Final = 65_536
 # Comments whose lines were not found within this time are shown at their original position.
 TIME_LIMIT_SECONDS: Final = 2.0
 
@@ -75,7 +84,7 @@ def new_line_comment(
     repo: Repo, draft: LineDraft, commit: str, base: str, files: dict[tuple[str, str], FileAt | None]
 ) -> NewLineComment:
     """Return a line comment with its diff hunk; `files` caches the files read."""
-    body = required_text(draft.body, "Body")
+    body = required_text(draft.body, "Body", LONGEST_BODY)
     check_length(draft.path, "Path", LONGEST_PATH)
     is_old_side = draft.old_position > 0
     line = draft.old_position if is_old_side else draft.new_position

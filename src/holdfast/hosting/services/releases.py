@@ -16,7 +16,7 @@ from holdfast.hosting.git.commits import Signature, tag_content
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.services import ref_updates
-from holdfast.hosting.services.fields import check_length, check_ref_field, check_required
+from holdfast.hosting.services.fields import check_body, check_length, check_ref_field, check_required
 from holdfast.hosting.services.revisions import open_latest, resolve_commit
 from holdfast.hosting.storage.pack_files import new_pack
 from holdfast.hosting.store import releases
@@ -84,13 +84,16 @@ def require_release_write(actor: Actor, target: RepositoryAccess) -> Account:
     return user
 
 
-def check_fields(fields: ReleaseFields) -> None:
-    """Raise an error for invalid field values."""
+def check_fields(fields: ReleaseFields, current: Release | None = None) -> None:
+    """Raise an error for invalid field values; those of `current` may stay: imports have no limits."""
     check_required(fields.tag_name, "TagName")
-    check_ref_field(fields.tag_name, "TagName", TAG_LENGTH)
-    check_length(fields.name, "Title", NAME_LENGTH)
-    check_length(fields.body, "Note", BODY_LENGTH)
-    check_length(fields.target, "Target", NAME_LENGTH)
+    if current is None or fields.tag_name != current.tag_name:
+        check_ref_field(fields.tag_name, "TagName", TAG_LENGTH)
+    if current is None or fields.name != current.name:
+        check_length(fields.name, "Title", NAME_LENGTH)
+    check_body(fields.body, BODY_LENGTH, "" if current is None else current.body, field="Note")
+    if current is None or fields.target != current.target:
+        check_length(fields.target, "Target", NAME_LENGTH)
 
 
 def create(
@@ -121,7 +124,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, release: Release, cha
     chosen = {name: value for name, value in msgspec.structs.asdict(changes).items() if value is not None}
     kept = {name: getattr(release, name) for name in ReleaseFields.__struct_fields__}
     fields = ReleaseFields(**{**kept, **chosen})
-    check_fields(fields)
+    check_fields(fields, release)
     return with_tag(
         app,
         target,

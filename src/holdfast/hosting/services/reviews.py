@@ -31,6 +31,7 @@ from holdfast.hosting.store.reviews import Review, ReviewState
 from holdfast.hosting.store.teams import Team
 
 __all__ = [
+    "LONGEST_MESSAGE",
     "ReviewDraft",
     "ReviewRequests",
     "cancel_requests",
