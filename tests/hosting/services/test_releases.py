@@ -1,11 +1,12 @@
 """Releases: permissions, and transactions of a release and its tag."""
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from msgspec import structs
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.app import App
@@ -31,6 +32,7 @@ from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.releases import ReleaseFields
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import events
 from holdfast.hosting.store.tables import releases as releases_table
 from tests.hosting.repository_helpers import READ, let_in, make_people
 from tests.hosting.services.scenario import Caller, accessed
@@ -145,3 +147,31 @@ def test_an_imported_release_beyond_the_limits_can_be_edited(app: App, ship: Rep
     for changes in (ReleaseEdit(body=body + "x"), ReleaseEdit(name=name + "n"), ReleaseEdit(target="u" * 256)):
         with pytest.raises(InvalidField):
             releases.edit(*ada, imported, changes)
+
+
+def test_an_edit_keeps_what_another_request_has_changed(app: App, ship: Repository) -> None:
+    """A draft that is published while its notes are edited stays published, and is published once."""
+    ada = caller(app, Actor(ship.owner), ship)
+    draft = releases.create(*ada, ReleaseFields(tag_name="v1", name="One", is_draft=True))
+    assert not releases.edit(*ada, draft, ReleaseEdit(is_draft=False)).is_draft
+    edited = releases.edit(*ada, draft, ReleaseEdit(body="Tides"))
+    assert (edited.is_draft, edited.name, edited.body) == (False, "One", "Tides")
+    again = releases.edit(*ada, draft, ReleaseEdit(is_draft=False, name="Two"))
+    assert (again.name, again.body, again.published_at) == ("Two", "Tides", edited.published_at)
+    with app.database.read() as connection:
+        details = connection.execute(select(events.c.details).where(events.c.kind == "release")).scalars().all()
+    assert [json.loads(text)["action"] for text in details] == ["published", "updated", "updated"]
+
+
+def test_a_release_that_was_deleted_meanwhile_is_not_found(app: App, ship: Repository) -> None:
+    """The second of two deletions, and an edit, find no release, and record no event."""
+    ada = caller(app, Actor(ship.owner), ship)
+    release = releases.create(*ada, ONE)
+    releases.delete(*ada, release)
+    with pytest.raises(NoSuchRelease):
+        releases.delete(*ada, release)
+    with pytest.raises(NoSuchRelease):
+        releases.edit(*ada, release, ReleaseEdit(name="Two"))
+    with app.database.read() as connection:
+        kinds = connection.execute(select(events.c.details).where(events.c.kind == "release")).scalars().all()
+    assert [json.loads(text)["action"] for text in kinds] == ["published", "deleted"]

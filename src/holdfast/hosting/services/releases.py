@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -10,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess, Unit
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import NoSuchRelease, ReleaseTaken
+from holdfast.hosting.errors import NoSuchRelease, Outdated, RefMoved, ReleaseTaken
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Signature, tag_content
 from holdfast.hosting.git.identities import commit_email, commit_name
@@ -31,6 +32,8 @@ __all__ = ["ReleaseEdit", "create", "delete", "edit", "find", "find_latest", "fi
 NAME_LENGTH: Final = 255
 TAG_LENGTH: Final = 100
 BODY_LENGTH: Final = 2**20
+# Maximum attempts when other requests change the release during an edit.
+ATTEMPTS: Final = 5
 
 
 class ReleaseEdit(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,8 +122,22 @@ def create(
 
 
 def edit(app: App, actor: Actor, target: RepositoryAccess, release: Release, changes: ReleaseEdit) -> Release:
-    """Edit a release; the tag is created if it is missing and the release is no longer a draft."""
+    """Edit a release; the tag is created if it is missing and the release is no longer a draft.
+
+    The edit is applied to the current state of the release, so what another request has changed meanwhile is kept.
+    """
     user = require_release_write(actor, target)
+    for _ in range(ATTEMPTS - 1):
+        with suppress(Outdated, RefMoved):
+            return try_to_edit(app, target, user, release, changes)
+        release = find(app, target, release.id)
+    return try_to_edit(app, target, user, release, changes)
+
+
+def try_to_edit(
+    app: App, target: RepositoryAccess, user: Account, release: Release, changes: ReleaseEdit
+) -> Release:
+    """Edit a release; raise `Outdated` or `RefMoved` if another request has changed it, or its tag."""
     chosen = {name: value for name, value in msgspec.structs.asdict(changes).items() if value is not None}
     kept = {name: getattr(release, name) for name in ReleaseFields.__struct_fields__}
     fields = ReleaseFields(**{**kept, **chosen})

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
-from holdfast.hosting.errors import NoSuchRelease, ReleaseTaken
+from holdfast.hosting.errors import NoSuchRelease, Outdated, ReleaseTaken
 from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.attachments import Attachment, AttachmentHolder, attachments_in
@@ -96,6 +96,10 @@ CHANGE = Statement(
     .returning(*COLUMNS)
 )
 DELETE = Statement(delete(releases).where(releases.c.id == bindparam("number")))
+# Taken before the row of a release, as by updates of refs, which turn the releases of deleted tags into drafts.
+LOCK_REPOSITORY = Statement(
+    select(repositories.c.id).where(repositories.c.id == bindparam("repository")).with_for_update(key_share=True)
+)
 PUBLISHED: Final = select(func.count()).where(releases.c.repository_id == repositories.c.id, ~releases.c.is_draft)
 RECOUNT = Statement(
     update(repositories)
@@ -187,7 +191,12 @@ def add_release(link: Link, repository: Repository, author: Account, fields: Rel
 def change_release(
     link: Link, repository: Repository, actor: Account, release: Release, fields: ReleaseFields
 ) -> Release:
-    """Change a release in a transaction; a draft that no longer is one is published."""
+    """Change a release in a transaction; a draft that no longer is one is published.
+
+    Raise `Outdated` if the release is no longer as it was read: `fields` has its other values too.
+    """
+    if locked_release(link, repository, release) != release:
+        raise Outdated("the release was changed in the meantime")
     check_tag_free(link, repository, fields.tag_name, release.id)
     now = int(time.time())
     publishes = release.is_draft and not fields.is_draft
@@ -197,8 +206,6 @@ def change_release(
         moment=now if publishes else release.published_at,
         **msgspec.structs.asdict(fields),
     )
-    if not rows:
-        raise NoSuchRelease(f"release does not exist [id: {release.id}]")
     changed = Release(*rows[0])
     RECOUNT.run(link, repository=repository.id, moment=now)
     if not changed.is_draft:
@@ -206,8 +213,18 @@ def change_release(
     return changed
 
 
+def locked_release(link: Link, repository: Repository, release: Release) -> Release:
+    """Return the current state of a release, and lock the releases of its repository until the transaction ends."""
+    LOCK_REPOSITORY.read(link, repository=repository.id)
+    rows = BY_ID.run(link, id=release.id)
+    if not rows:
+        raise NoSuchRelease(f"release does not exist [id: {release.id}]")
+    return Release(*rows[0])
+
+
 def delete_release(link: Link, repository: Repository, actor: Account, release: Release) -> None:
     """Delete a release in a transaction; its tag is kept, and the content of its files becomes garbage."""
+    release = locked_release(link, repository, release)
     assets = attachments_in(link, holder_of(release))
     DELETE.run(link, number=release.id)
     RECOUNT.run(link, repository=repository.id, moment=int(time.time()))
