@@ -40,6 +40,7 @@ from tests.hosting.repository_helpers import (
     make_repository,
     make_team,
 )
+from tests.hosting.services.scenario import accessed
 
 
 def rule(name: str, *, priority: int = 1, number: int = 1, created_at: int = 0, **said: Any) -> Protection:
@@ -357,3 +358,23 @@ def test_the_rule_of_a_branch_is_found_in_its_repository(app: App, notes: Reposi
     stored = branch_protection.create(app, admin, target, "release/*", ProtectionEdit(enable_push=True))
     assert branch_protection.rule_of(app.database, notes, "release/1") == stored.rule
     assert branch_protection.rule_of(app.database, notes, "main") is None
+
+
+def test_an_edit_keeps_what_another_request_has_changed(
+    app: App, ada: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two requests that change different fields of a rule at the same time both succeed."""
+    repository = repositories.create(app, ada, ada, NewRepository(name="notes"))
+    arguments = (app, Actor(ada), accessed(app, Actor(ada), repository))
+    branch_protection.create(*arguments, "main", ProtectionEdit(enable_push=True))
+    read = branch_protection.find
+
+    def read_before_another_edit(app: App, actor: Actor, target: RepositoryAccess, name: str) -> Protection:
+        existing = read(app, actor, target, name)
+        monkeypatch.setattr(branch_protection, "find", read)
+        branch_protection.edit(app, actor, target, name, ProtectionEdit(required_approvals=2))
+        return existing
+
+    monkeypatch.setattr(branch_protection, "find", read_before_another_edit)
+    edited = branch_protection.edit(*arguments, "main", ProtectionEdit(require_signed_commits=True)).rule
+    assert (edited.enable_push, edited.required_approvals, edited.require_signed_commits) == (True, 2, True)

@@ -241,7 +241,7 @@ def test_branch_rules_reject_matching_updates(app: App, repository: Repository) 
         (ProtectionRule(enable_push=True, require_signed_commits=True), f"unverified commit {second}"),
         (ProtectionRule(enable_push=True, protected_file_patterns="docs/**"), "changing file docs/b.txt"),
     ):
-        protections.change_protection(app.database, repository, protection, rule)
+        protection = protections.change_protection(app.database, repository, protection, rule)
         (told,) = rules(app, repository, forward)
         assert told.endswith(reason)
     # A new branch is compared with what it has in common with the default branch.

@@ -2,11 +2,16 @@
 
 import pytest
 
-from holdfast.hosting.services.tag_protection import is_allowed, matches
-from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.services import repositories, tag_protection
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.tag_protection import TagProtectionEdit, is_allowed, matches
+from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tag_protections import TagProtection
 from tests.hosting.repository_helpers import make_people
+from tests.hosting.services.scenario import accessed
 
 
 @pytest.mark.parametrize(
@@ -66,3 +71,22 @@ def test_one_of_the_rules_that_match_has_to_name_the_user(database: Database) ->
     assert not is_allowed([rule("v*", teams=(7,))], "v1", bob, frozenset({8}))
     assert is_allowed([rule("v*", ada)], "v1", ada, none, by_deploy_key=True) is False
     assert is_allowed([rule("x*")], "v1", ada, none, by_deploy_key=True)
+
+
+def test_an_edit_keeps_what_another_request_has_changed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two requests that change different fields of a rule at the same time both succeed."""
+    ada = find_user(app.database, "admin")
+    repository = repositories.create(app, ada, ada, NewRepository(name="notes"))
+    arguments = (app, Actor(ada), accessed(app, Actor(ada), repository))
+    number = tag_protection.create(*arguments, TagProtectionEdit(name_pattern="v*")).id
+    read = tag_protection.find
+
+    def read_before_another_edit(app: App, actor: Actor, target: RepositoryAccess, number: int) -> TagProtection:
+        existing = read(app, actor, target, number)
+        monkeypatch.setattr(tag_protection, "find", read)
+        tag_protection.edit(app, actor, target, number, TagProtectionEdit(whitelist_usernames=["admin"]))
+        return existing
+
+    monkeypatch.setattr(tag_protection, "find", read_before_another_edit)
+    edited = tag_protection.edit(*arguments, number, TagProtectionEdit(name_pattern="release-*"))
+    assert (edited.name_pattern, edited.users) == ("release-*", (ada.id,))

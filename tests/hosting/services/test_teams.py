@@ -151,6 +151,18 @@ def test_an_edit_changes_what_is_given(guild: Guild) -> None:
     assert not members.is_member(app.database, guild.account, guild.ben.user)
 
 
+def test_an_edit_keeps_what_another_request_has_changed(guild: Guild) -> None:
+    """A team that lost write access does not get it back by an edit of its description."""
+    app, crew = guild.app, guild.crew(guild.ada)
+    teams.edit(app, guild.ada, crew, TeamSettings(mode=Mode.READ, may_create_repositories=True))
+    edited = teams.edit(app, guild.ada, crew, TeamSettings(description="On board"))
+    assert (edited.description, edited.may_create_repositories) == ("On board", True)
+    assert edited.units == {"repo.code": Mode.READ}
+    teams.delete(app, guild.ada, crew)
+    with pytest.raises(NoSuchTeam):
+        teams.edit(app, guild.ada, crew, TeamSettings(description="Ashore"))
+
+
 def test_a_team_is_not_shown_to_members_of_other_teams(guild: Guild) -> None:
     """Neither its members nor its repositories are, and nobody learns whether something is among them."""
     app = guild.app

@@ -7,6 +7,7 @@ nobody.
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -15,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import InvalidValue, PatternRefused
+from holdfast.hosting.errors import InvalidValue, Outdated, PatternRefused
 from holdfast.hosting.services.branch_protection import LONGEST_RULE_NAME, team_ids, user_ids
 from holdfast.hosting.services.fields import check_length, check_required
 from holdfast.hosting.store import tag_protections as store
@@ -27,6 +28,8 @@ from holdfast.hosting.store.tag_protections import TagProtection
 __all__ = ["TagProtectionEdit", "create", "delete", "edit", "find", "is_allowed", "list_all", "matches"]
 
 FIELD: Final = "NamePattern"
+# Maximum attempts when other requests change the rule during an edit.
+ATTEMPTS: Final = 5
 # An escaped character, a bracketed class or another character.
 TOKEN: Final = re.compile(r"\\.|\[\^?(?:\\.|.)(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 
@@ -117,14 +120,24 @@ def create(
 def edit(
     app: App, actor: Actor, target: RepositoryAccess, number: int, changes: TagProtectionEdit
 ) -> TagProtection:
-    """Change a rule."""
+    """Change a rule; what another request has changed meanwhile is kept."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(Outdated):
+            return try_to_edit(app, actor, target, number, changes)
+    return try_to_edit(app, actor, target, number, changes)
+
+
+def try_to_edit(
+    app: App, actor: Actor, target: RepositoryAccess, number: int, changes: TagProtectionEdit
+) -> TagProtection:
+    """Change a rule; raise `Outdated` if another request changes it too."""
     rule = find(app, actor, target, number)
     access.require_unarchived(target)
     pattern = rule.name_pattern if changes.name_pattern is UNSET else check_pattern(changes.name_pattern)
     users = rule.users if changes.whitelist_usernames is UNSET else user_ids(app, changes.whitelist_usernames)
     teams = rule.teams if changes.whitelist_teams is UNSET else team_ids(app, target, changes.whitelist_teams)
     return store.change_tag_protection(
-        app.database, target.repository, rule.id, pattern=pattern, users=users, teams=teams
+        app.database, target.repository, rule, pattern=pattern, users=users, teams=teams
     )
 
 

@@ -1,6 +1,7 @@
 """Teams of organizations: create, edit and delete them, and change their members and repositories."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -9,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, Mode, OrganizationAccess, RepositoryAccess, TeamAccess, Unit
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import Forbidden, InvalidValue, NoSuchRepository, NoSuchTeam, Permission
+from holdfast.hosting.errors import Forbidden, InvalidValue, NoSuchRepository, NoSuchTeam, Outdated, Permission
 from holdfast.hosting.services import organizations, repository_search
 from holdfast.hosting.services.fields import check_length, check_required
 from holdfast.hosting.services.repositories import permissions_in
@@ -40,6 +41,8 @@ __all__ = [
 ]
 
 LONGEST_DESCRIPTION: Final = 255
+# Maximum attempts when other requests change the team during an edit.
+ATTEMPTS: Final = 5
 
 
 class TeamSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,9 +107,17 @@ def create(app: App, actor: Actor, organization: OrganizationAccess, settings: T
 
 
 def edit(app: App, actor: Actor, target: TeamAccess, changes: TeamSettings) -> Team:
-    """Edit a team; raise `OwnersStay` for a change that the owners' team does not allow."""
+    """Edit a team; raise `OwnersStay` for a change that the owners' team does not allow.
+
+    The edit is applied to the current settings, so what another request has changed meanwhile is kept.
+    """
     access.require_organization_owner(actor, target.organization)
-    return store.change_team(app.database, target.team, checked_team(target.team, changes))
+    team = target.team
+    for _ in range(ATTEMPTS - 1):
+        with suppress(Outdated):
+            return store.change_team(app.database, team, checked_team(team, changes))
+        team = store.find_team(app.database, team.id)
+    return store.change_team(app.database, team, checked_team(team, changes))
 
 
 def checked_team(team: Team | None, settings: TeamSettings) -> NewTeam:

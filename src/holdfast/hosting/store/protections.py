@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, literal, select, update
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import NoSuchProtection, ProtectionTaken
+from holdfast.hosting.errors import NoSuchProtection, Outdated, ProtectionTaken
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.repositories import Repository
@@ -147,14 +147,20 @@ def change_protection(
     *,
     priority: int | None = None,
 ) -> Protection:
-    """Replace the rule of a protection."""
+    """Replace the rule of a protection; raise `Outdated` if it is no longer as it was read."""
     values: dict[str, str | int] = {
         "rule": msgspec.json.encode(rule).decode(),
         "updated_at": int(time.time()),
         "priority": protection.priority if priority is None else priority,
     }
     with database.write() as connection:
-        connection.execute(update(protections).where(protections.c.id == protection.id).values(**values))
+        this = protections.c.id == protection.id
+        current = connection.execute(select(*COLUMNS).where(this).with_for_update()).all()
+        if not current:
+            raise NoSuchProtection("not found")
+        if protections_from([tuple(row) for row in current]) != [protection]:
+            raise Outdated("the rule was changed in the meantime")
+        connection.execute(update(protections).where(this).values(**values))
     return find_protection(database, repository, protection.rule_name)
 
 

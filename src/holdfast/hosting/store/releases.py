@@ -214,7 +214,7 @@ def change_release(
 
 
 def locked_release(link: Link, repository: Repository, release: Release) -> Release:
-    """Return the current state of a release, and lock the releases of its repository until the transaction ends."""
+    """Lock the releases of a repository until the transaction ends, and return the current state of one."""
     LOCK_REPOSITORY.read(link, repository=repository.id)
     rows = BY_ID.run(link, id=release.id)
     if not rows:

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import InvalidValue, NoSuchProtection, ProtectionTaken
+from holdfast.hosting.errors import InvalidValue, NoSuchProtection, Outdated, ProtectionTaken
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
@@ -55,10 +55,13 @@ ids = msgspec.json.Decoder(tuple[int, ...])
 def tag_protections_of(database: Database, repository: Repository) -> list[TagProtection]:
     """Return the rules of a repository, oldest first."""
     rows: Sequence[tuple[Any, ...]] = database.rows(OF_REPOSITORY, repository_id=repository.id)
-    return [
-        TagProtection(number, pattern, ids.decode(users), ids.decode(teams), created, updated)
-        for number, pattern, users, teams, created, updated in rows
-    ]
+    return [tag_protection_from(row) for row in rows]
+
+
+def tag_protection_from(row: tuple[Any, ...]) -> TagProtection:
+    """Build a rule from its row."""
+    number, pattern, users, teams, created, updated = row
+    return TagProtection(number, pattern, ids.decode(users), ids.decode(teams), created, updated)
 
 
 def find_tag_protection(database: Database, repository: Repository, number: int) -> TagProtection:
@@ -102,13 +105,16 @@ def add_tag_protection(
 def change_tag_protection(
     database: Database,
     repository: Repository,
-    number: int,
+    rule: TagProtection,
     *,
     pattern: str,
     users: tuple[int, ...],
     teams: tuple[int, ...],
 ) -> TagProtection:
-    """Replace a rule. Raise `ProtectionTaken` if another rule has the pattern."""
+    """Replace a rule. Raise `ProtectionTaken` if another rule has the pattern.
+
+    Raise `Outdated` if the rule is no longer as it was read.
+    """
     values = {
         "name_pattern": pattern,
         "users": msgspec.json.encode(users).decode(),
@@ -117,10 +123,16 @@ def change_tag_protection(
     }
     try:
         with database.write() as connection:
-            connection.execute(update(tag_protections).where(tag_protections.c.id == number).values(**values))
+            this = tag_protections.c.id == rule.id
+            current = connection.execute(select(*COLUMNS).where(this).with_for_update()).all()
+            if not current:
+                raise NoSuchProtection("not found")
+            if tag_protection_from(tuple(current[0])) != rule:
+                raise Outdated("the rule was changed in the meantime")
+            connection.execute(update(tag_protections).where(this).values(**values))
     except IntegrityError:
         raise ProtectionTaken(TAKEN) from None
-    return find_tag_protection(database, repository, number)
+    return find_tag_protection(database, repository, rule.id)
 
 
 def delete_tag_protection(database: Database, number: int) -> None:

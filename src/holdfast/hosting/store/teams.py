@@ -14,7 +14,15 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import InvalidValue, NoSuchTeam, OwnersStay, OwnersTeamRequired, Refused, TeamTaken
+from holdfast.hosting.errors import (
+    InvalidValue,
+    NoSuchTeam,
+    Outdated,
+    OwnersStay,
+    OwnersTeamRequired,
+    Refused,
+    TeamTaken,
+)
 from holdfast.hosting.store import members
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database, upsert
@@ -144,16 +152,22 @@ def create_team(database: Database, organization: Account, team: NewTeam) -> Tea
 
 
 def change_team(database: Database, team: Team, new: NewTeam) -> Team:
-    """Change a team; name and permission of the owners' team cannot be changed."""
+    """Change a team; name and permission of the owners' team cannot be changed.
+
+    Raise `Outdated` if the team is no longer as it was read: `new` has its other settings too.
+    """
     if new.name != team.name:
         check_team_name(new.name)
     if team.is_owners and (new.name != team.name or new.mode != OWNER or not new.includes_all_repositories):
         raise OwnersStay("the owners keep their name, their permission and all repositories")
     try:
         with database.write() as connection:
-            changed = connection.execute(update(teams).where(teams.c.id == team.id).values(columns_of(new)))
-            if not changed.rowcount:
+            current = connection.execute(select(*TEAM).where(teams.c.id == team.id).with_for_update()).all()
+            if not current:
                 raise NoSuchTeam("the team does not exist")
+            if with_units(connection, current) != [team]:
+                raise Outdated("the team was changed in the meantime")
+            connection.execute(update(teams).where(teams.c.id == team.id).values(columns_of(new)))
             connection.execute(delete(team_units).where(team_units.c.team_id == team.id))
             add_units(connection, team.id, new)
     except IntegrityError:
