@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from sqlalchemy import select
 
@@ -16,6 +17,7 @@ from holdfast.hosting.errors import (
     NoSuchAccount,
     NoSuchRepository,
     NoSuchTopic,
+    Outdated,
     Permission,
     RefRefused,
     Refused,
@@ -216,6 +218,39 @@ def test_topics_of_an_archived_repository_stay(app: App, admin: Account) -> None
     with pytest.raises(RepositoryArchived):
         repositories.remove_topic(app, actor, target, "tides")
     assert repositories.topics_of(store.repository_by_id(app.database, repository.id)) == ["tides"]
+
+
+def test_settings_changed_at_the_same_time_are_all_kept(app: App, admin: Account) -> None:
+    """Requests that have read the same state of a repository change its settings, topics and name."""
+    actor = Actor(admin)
+    repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    target = access_of(app, actor, repository)
+    repositories.edit(app, actor, target, RepositoryEdit(declared={"allow_rebase": False}))
+    repositories.edit(app, actor, target, RepositoryEdit(declared={"default_merge_style": "squash"}))
+    for topic in ("tides", "sea", "ship"):
+        repositories.add_topic(app, actor, target, topic)
+    repositories.remove_topic(app, actor, target, "sea")
+    repositories.edit(app, actor, target, RepositoryEdit(name="logs"))
+    edited = repositories.edit(app, actor, target, RepositoryEdit(description="Tides"))
+    declared = msgspec.json.decode(edited.declared, type=store.DeclaredSettings)
+    assert (declared.allow_rebase, declared.default_merge_style) == (False, "squash")
+    assert (edited.name, repositories.topics_of(edited)) == ("logs", ["tides", "ship"])
+
+
+def test_a_repository_is_transferred_by_its_current_owner_with_its_current_name(
+    app: App, admin: Account, reader: Actor
+) -> None:
+    """A transfer keeps a name that was changed meanwhile; after another transfer it is refused."""
+    actor = Actor(admin)
+    repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    target = access_of(app, actor, repository)
+    guild = make_organization(app.database, "guild", admin)
+    repositories.edit(app, actor, target, RepositoryEdit(name="logs"))
+    assert repositories.transfer(app, actor, target, "guild").full_name == "guild/logs"
+    assert reader.user is not None
+    with pytest.raises(Outdated):
+        repositories.transfer(app, actor, target, reader.user.name)
+    assert store.repository_by_id(app.database, repository.id).owner.id == guild.id
 
 
 def test_a_private_repository_is_shown_to_those_who_may_see_it(app: App, admin: Account, reader: Actor) -> None:

@@ -26,6 +26,7 @@ from holdfast.hosting.errors import (
     NoSuchTemplate,
     NoSuchTopic,
     NoSuchUser,
+    Outdated,
     Permission,
     Refused,
     UnknownDefaultBranch,
@@ -352,13 +353,14 @@ COLUMNS: Final = tuple(
 
 
 def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEdit) -> store.Repository:
-    """Change a repository's settings, including its name, and return the updated repository."""
+    """Change a repository's settings, including its name, and return the updated repository.
+
+    What another request has changed meanwhile is kept.
+    """
     user = access.require_repository_admin(actor, target)
     current = target.repository
     if changes.is_private not in {UNSET, current.is_private} and not target.permissions.is_owner:
         raise VisibilityRefused
-    if changes.is_private is False and current.is_private and current.fork_of is not None:
-        require_public_parent(app, current.fork_of)
     name = current.name if changes.name is UNSET else changes.name
     for field, text, limit in (
         ("Name", name, LONGEST_NAME),
@@ -377,10 +379,16 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
         changes = msgspec.structs.replace(changes, declared=shown)
     columns = changed_columns(app, current, changes)
     with app.database.write() as connection:
+        current = store.locked_repository(connection, current)
+        # With the row locked: a parent that becomes private hides its forks, this one before or after this check.
+        if changes.is_private is False and current.is_private and current.fork_of is not None:
+            require_public_parent(connection, current.fork_of)
         if interval is not None:
             mirrors.set_interval(connection, current.id, interval)
-        if name and name != current.name:
-            rename(connection, current, name, user)
+        if changes.declared:
+            columns["declared"] = with_declared(current, changes.declared)
+        if changes.name is not UNSET and changes.name and changes.name != current.name:
+            rename(connection, current, changes.name, user)
         store.change_repository(connection, current, **columns)
         if columns.get("is_private"):
             forks.hide_forks(connection, current)
@@ -388,9 +396,9 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
     return store.repository_by_id(app.database, current.id)
 
 
-def require_public_parent(app: App, parent_id: int) -> None:
+def require_public_parent(connection: Connection, parent_id: int) -> None:
     """Raise `InvalidValue` if the parent of a fork is private, as the fork has the same content."""
-    parent = store.find_by_id(app.database, parent_id)
+    parent = store.repositories_by_id(connection, [parent_id]).get(parent_id)
     if parent is not None and (parent.is_private or parent.owner.visibility == "private"):
         raise InvalidValue("Private", "a fork of a private repository is private")
 
@@ -398,7 +406,7 @@ def require_public_parent(app: App, parent_id: int) -> None:
 def changed_columns(
     app: App, repository: store.Repository, changes: RepositoryEdit
 ) -> dict[str, str | bool | int]:
-    """Return the columns to update for a change of settings."""
+    """Return the columns to update for a change of settings, except those that are stored as JSON."""
     columns: dict[str, str | bool | int] = {
         name: value for name in COLUMNS if (value := getattr(changes, name)) is not UNSET
     }
@@ -407,10 +415,13 @@ def changed_columns(
     branch = changes.default_branch
     if branch is not UNSET and branch and branch != repository.default_branch:
         columns["default_branch"] = set_default_branch(app, repository, branch)
-    if changes.declared:
-        declared = msgspec.json.decode(repository.declared, type=DeclaredSettings)
-        columns["declared"] = msgspec.json.encode(msgspec.structs.replace(declared, **changes.declared)).decode()
     return columns
+
+
+def with_declared(repository: store.Repository, changes: Mapping[str, Any]) -> str:
+    """Return the settings of a repository that are stored as JSON, with changes."""
+    declared = msgspec.json.decode(repository.declared, type=DeclaredSettings)
+    return msgspec.json.encode(msgspec.structs.replace(declared, **changes)).decode()
 
 
 def set_default_branch(app: App, repository: store.Repository, branch: str) -> str:
@@ -461,8 +472,13 @@ def move_to(
 ) -> None:
     """Transfer a repository without authorization: the teams of the old owner lose access, also in its rules.
 
-    Forks of what a hidden owner has are private.
+    Forks of what a hidden owner has are private. Raises `Outdated` if the repository has another owner by now, who
+    did not agree.
     """
+    current = store.locked_repository(connection, repository)
+    if current.owner.id != repository.owner.id:
+        raise Outdated("the repository was transferred in the meantime")
+    repository = current
     store.transfer_repository(connection, repository, owner)
     if owner.visibility == "private":
         forks.hide_forks(connection, repository)
@@ -485,28 +501,44 @@ def topics_of(repository: store.Repository) -> list[str]:
 
 def set_topics(app: App, actor: Actor, target: RepositoryAccess, topics: Sequence[str]) -> None:
     """Replace the topics of a repository; each is stored once, in lower case."""
+    change_topics(app, actor, target, lambda _: topics)
+
+
+def add_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> None:
+    """Add a topic to a repository."""
+    change_topics(app, actor, target, lambda topics: [*topics, topic])
+
+
+def remove_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> None:
+    """Remove a topic from a repository; raise `NoSuchTopic` if it does not have it."""
+
+    def without(topics: Sequence[str]) -> list[str]:
+        if topic.lower() not in topics:
+            raise NoSuchTopic
+        return [name for name in topics if name != topic.lower()]
+
+    change_topics(app, actor, target, without)
+
+
+def change_topics(
+    app: App, actor: Actor, target: RepositoryAccess, change: Callable[[Sequence[str]], Sequence[str]]
+) -> None:
+    """Change the topics of a repository, given its current ones."""
     user = access.require_repository_admin(actor, target)
     access.require_unarchived(target)
+    with app.database.write() as connection:
+        current = store.locked_repository(connection, target.repository)
+        topics = checked_topics(change(topics_of(current)))
+        columns = {"topics": msgspec.json.encode(topics).decode()}
+        store.change_repository(connection, current, **columns)
+        record_changed(connection, current, user, columns)
+
+
+def checked_topics(topics: Sequence[str]) -> list[str]:
+    """Return topics in lower case, each once; raise `InvalidValue` for an invalid one, or for too many."""
     unique = list(dict.fromkeys(topic.strip().lower() for topic in topics))
     if not all(TOPIC.fullmatch(topic) for topic in unique):
         raise InvalidValue("Topics", "a topic is up to 35 lower-case letters, digits, dashes and dots")
     if len(unique) > MOST_TOPICS:
         raise InvalidValue("Topics", f"a repository has at most {MOST_TOPICS} topics")
-    with app.database.write() as connection:
-        columns = {"topics": msgspec.json.encode(unique).decode()}
-        store.change_repository(connection, target.repository, **columns)
-        record_changed(connection, target.repository, user, columns)
-
-
-def add_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> None:
-    """Add a topic to a repository."""
-    set_topics(app, actor, target, [*topics_of(target.repository), topic])
-
-
-def remove_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> None:
-    """Remove a topic from a repository; raise `NoSuchTopic` if it does not have it."""
-    access.require_repository_admin(actor, target)
-    topics = topics_of(target.repository)
-    if topic.lower() not in topics:
-        raise NoSuchTopic
-    set_topics(app, actor, target, [name for name in topics if name != topic.lower()])
+    return unique

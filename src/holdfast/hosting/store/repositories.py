@@ -70,6 +70,7 @@ __all__ = [
     "has_topic",
     "list_repositories",
     "lock_row",
+    "locked_repository",
     "name_contains",
     "owned_by_name",
     "owner_contains",
@@ -496,6 +497,15 @@ def remove_from_owner(connection: Connection, repository: Repository, owner: Acc
 def lock_row(connection: Connection, repository: Repository) -> None:
     """Lock a repository's row, which also blocks inserts that refer to it."""
     connection.execute(select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update())
+
+
+def locked_repository(connection: Connection, repository: Repository) -> Repository:
+    """Lock a repository's row until the transaction ends, and return its current state."""
+    lock_row(connection, repository)
+    current = repositories_by_id(connection, [repository.id]).get(repository.id)
+    if current is None:
+        raise NoSuchRepository(f"repository does not exist [id: {repository.id}, uid: 0, owner_name: , name: ]")
+    return current
 
 
 def remove_row(connection: Connection, repository: Repository) -> None:
