@@ -59,6 +59,19 @@ def test_issues_and_comments_outlive_their_author(database: Database) -> None:
         account_administration.change_user(database, ada, full_name="Ada")
 
 
+def test_no_account_gets_the_id_of_a_deleted_one(database: Database) -> None:
+    """Neither a user nor an organization does, so nobody inherits a place in the rules of a protected branch."""
+    admin, (ada,) = accounts.find_user(database, "admin"), make_people(database, "ada")
+    account_administration.delete_user(database, ada, actor=admin)
+    (ben,) = make_people(database, "ben")
+    guild = organizations.create_organization(database, admin, "guild")
+    organizations.delete_organization(database, guild)
+    account_administration.delete_user(database, ben, actor=admin)
+    crew = organizations.create_organization(database, admin, "crew")
+    (eve,) = make_people(database, "eve")
+    assert ada.id < ben.id < guild.id < crew.id < eve.id
+
+
 def test_an_address_belongs_to_one_person(database: Database) -> None:
     """Email addresses are compared without regard to case, and an organization may have one of a user."""
     ada = account_administration.register(database, "ada", PASSWORD, email="ada@example.org")

@@ -144,7 +144,7 @@ def delete_user(
             first(connection)
         uncount_forks(connection, repositories.c.owner_id == user.id)
         uncount(connection, user.id)
-        connection.execute(delete(users).where(users.c.id == user.id))
+        accounts.delete_account(connection, user.id)
         if user.is_admin:
             admins_remain(connection)
         without = ownerless(connection, [row.id for row in organizations])

@@ -11,7 +11,7 @@ import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import ARGON2_VERSION
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuchUser, PasswordRefused
@@ -35,6 +35,7 @@ __all__ = [
     "check_password",
     "count_users",
     "create_user",
+    "delete_account",
     "find_account",
     "find_user",
     "hash_password",
@@ -207,7 +208,8 @@ def add_account(connection: Connection, name: str, *, email: str = "", **columns
     check_name(name)
     check_email(email)
     now = int(time.time())
-    row = {
+    row: dict[str, str | bool | int] = {
+        **unused_id(connection),
         "name": name,
         "folded_name": name.casefold(),
         "email": email,
@@ -224,6 +226,38 @@ def add_account(connection: Connection, name: str, *, email: str = "", **columns
         raise NameTaken(name) from None
     connection.execute(delete(name_redirects).where(name_redirects.c.folded_name == name.casefold()))
     return account_id
+
+
+# The row of `sqlite_sequence` is ours: `users` is older than the other tables, and has no AUTOINCREMENT.
+NEXT_ID: Final = text(
+    "SELECT 1 + max(coalesce((SELECT max(id) FROM users), 0),"
+    " coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'users'), 0))"
+)
+KEEP_ID: Final = (
+    text(
+        "INSERT INTO sqlite_sequence (name, seq) SELECT 'users', 0"
+        " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'users')"
+    ),
+    text("UPDATE sqlite_sequence SET seq = max(seq, :id) WHERE name = 'users'"),
+)
+
+
+def unused_id(connection: Connection) -> dict[str, int]:
+    """Return an id that no account has had, for SQLite, which would reuse the highest one after its deletion.
+
+    Rules of protected branches and tags contain the ids of users.
+    """
+    if connection.dialect.name != "sqlite":
+        return {}
+    return {"id": connection.execute(NEXT_ID).scalar_one()}
+
+
+def delete_account(connection: Connection, number: int) -> None:
+    """Delete a user or an organization in a transaction; no other account gets its id."""
+    if connection.dialect.name == "sqlite":
+        for statement in KEEP_ID:
+            connection.execute(statement, {"id": number})
+    connection.execute(delete(users).where(users.c.id == number))
 
 
 def by_name(database: Database, name: str) -> tuple[Any, ...] | None:

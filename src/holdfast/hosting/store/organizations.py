@@ -3,12 +3,19 @@
 from collections.abc import Iterable
 from typing import Final
 
-from sqlalchemy import ColumnElement, bindparam, delete, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select, true
 
 from holdfast.hosting.errors import OrganizationInUse
 from holdfast.hosting.store import members as membership
 from holdfast.hosting.store import teams as team_store
-from holdfast.hosting.store.accounts import COLUMNS, Account, account_from, add_account, find_account
+from holdfast.hosting.store.accounts import (
+    COLUMNS,
+    Account,
+    account_from,
+    add_account,
+    delete_account,
+    find_account,
+)
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import members, repositories, team_members, teams, users
@@ -99,7 +106,7 @@ def delete_organization(database: Database, organization: Account) -> None:
             raise OrganizationInUse(
                 f"{organization.name} still owns {owned_repositories}; delete or transfer them first"
             )
-        connection.execute(delete(users).where(users.c.id == organization.id))
+        delete_account(connection, organization.id)
 
 
 def visible_to(user: Account | None, *, public_only: bool = False) -> ColumnElement[bool]:

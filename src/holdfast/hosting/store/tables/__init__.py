@@ -1,8 +1,8 @@
 """Table definitions in SQLAlchemy Core; the schema is created and changed by `migrations/`.
 
 Times are integer seconds since 1970 in UTC, which both databases compare alike. Names are stored as entered and
-casefolded, so that they are unique regardless of case. Ids are never reused (`sqlite_autoincrement`), since
-folders on disk are named by them.
+casefolded, so that they are unique regardless of case. Ids are never reused (`sqlite_autoincrement`, and
+`accounts.unused_id` for users), since folders on disk are named by them, and JSON columns contain them.
 """
 
 from holdfast.hosting.store.tables.accounts import (
