@@ -5,7 +5,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from holdfast.hosting.access import Actor
+from holdfast.hosting.access import Actor, Mode, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     Forbidden,
@@ -348,6 +348,22 @@ def test_the_head_branch_of_a_fork_is_updated(scenario: Scenario, fork: Reposito
     assert find_issue(scenario.app.database, scenario.repository, 1).head_sha == head
     assert fork.id in scenario.app.pushed
     assert read(scenario, base, fork).message == "add m\n"
+
+
+def test_an_update_of_a_fork_requires_read_access_to_the_code_of_the_base(
+    scenario: Scenario, fork: Repository
+) -> None:
+    """The owner of a fork who may read pull requests only gets no new commits of the base by an update."""
+    issue = open_pull(scenario, "eve:fix", scenario.reader)
+    commit(scenario, "main", "m")
+    app, actor, target = scenario.caller(scenario.reader)
+    units = {**target.permissions.units, Unit.CODE: Mode.NONE}
+    without_code = msgspec.structs.replace(
+        target, permissions=msgspec.structs.replace(target.permissions, units=units)
+    )
+    with pytest.raises(Forbidden):
+        pull_merges.update_head(app, actor, without_code, issue, "merge")
+    assert tip(scenario, "fix", fork) == issue.head_sha
 
 
 @pytest.mark.parametrize("style", ["merge", "rebase"])

@@ -17,7 +17,7 @@ import structlog
 from sqlalchemy import Connection, bindparam, select
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.access import Actor, RepositoryAccess, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     Forbidden,
@@ -587,10 +587,12 @@ def merge_scheduled(app: App, repository_id: int, scheduled: ScheduledMerge) -> 
 def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, style: str) -> None:
     """Update the head branch of an open pull request with its base, by merge or rebase.
 
-    Requires write access to the head branch, which may be in a fork.
+    Requires write access to the head branch, which may be in a fork, and read access to the code of the base,
+    which is copied there.
     """
     user = access.require_login(actor)
     access.require_unarchived(target)
+    access.require_read(target, Unit.CODE)
     place = head_access(app, actor, target, issue)
     maintainer_edits.require_branch_write(app, actor, place, issue.head_branch)
     access.require_editable(place)
