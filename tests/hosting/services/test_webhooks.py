@@ -252,3 +252,27 @@ def test_the_owner_is_stored_by_its_kind(app: App, ada: Account) -> None:
     kinds = {name: owner.stored.kind for name, owner in owners(app, ada, Mode.OWNER).items()}
     assert kinds == {"repository": "repository", "organization": "owner", "user": "owner", "service": "service"}
     assert access.require_webhook_admin(Actor(ada), WebhookOwner(ada)) == ada
+
+
+def test_the_header_of_a_default_webhook_is_not_sent_to_a_host_of_a_user(app: App, ada: Account) -> None:
+    """A user whose repository has a copy may not change its URL to another host without a header of their own."""
+    admin = Actor(accounts.find_user(app.database, "admin"))
+    default = replace(WANTED, authorization="Bearer hunter2")
+    webhooks.create(app, admin, WebhookOwner(None), default)
+    ship = repositories.create(app, ada, ada, NewRepository(name="ship"))
+    owner = WebhookOwner(RepositoryAccess(ship, repositories.permissions_in(app, Actor(ada), ship)))
+    ((copy,), _) = webhooks.list_webhooks(app, Actor(ada), owner, skip=0, limit=9)
+    for url in ("https://evil.example/h", "http://ci.example/h", "https://ci.example:444/h"):
+        with pytest.raises(InvalidWebhookOption) as excinfo:
+            webhooks.edit(app, Actor(ada), owner, copy.id, WebhookEdit(url=url))
+        assert excinfo.value.option == "url"
+    kept = webhooks.edit(app, Actor(ada), owner, copy.id, WebhookEdit(url="https://ci.example/other", name="CI"))
+    assert app.cipher.decrypt(kept.authorization) == "Bearer hunter2"
+    moved = webhooks.edit(app, admin, owner, copy.id, WebhookEdit(url="https://new.example/h"))
+    assert app.cipher.decrypt(moved.authorization) == "Bearer hunter2"
+    edit = WebhookEdit(url="https://evil.example/h", authorization="")
+    assert webhooks.edit(app, Actor(ada), owner, copy.id, edit).authorization == ""
+    edit = WebhookEdit(url="https://ci.example/h", authorization="Bearer own")
+    webhooks.edit(app, Actor(ada), owner, copy.id, edit)
+    own = webhooks.edit(app, Actor(ada), owner, copy.id, WebhookEdit(url="https://other.example/h"))
+    assert app.cipher.decrypt(own.authorization) == "Bearer own"

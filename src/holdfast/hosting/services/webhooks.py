@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, true
 from holdfast.hosting.access import Actor, WebhookOwner, require_webhook_admin
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
+    DecryptionFailed,
     EventRefused,
     InvalidField,
     InvalidValue,
@@ -153,7 +154,38 @@ def edit(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, changes: 
     """Edit a webhook."""
     stored = authorize(app, actor, owner)
     hook = hooks.find_hook(app.database, stored, webhook_id)
-    return hooks.change_hook(app.database, stored, hook, changed_columns(hook, changes, app.cipher))
+    columns = changed_columns(hook, changes, app.cipher)
+    if "authorization" not in columns and owner.target is not None and not actor.is_admin:
+        check_inherited(app, hook, str(columns.get("url", hook.url)))
+    return hooks.change_hook(app.database, stored, hook, columns)
+
+
+def check_inherited(app: App, hook: Hook, url: str) -> None:
+    """Raise `InvalidWebhookOption` if a URL would send the header of a default webhook to another host.
+
+    Every new repository has a copy of the default webhooks, whose headers only site administrators know.
+    """
+    if not hook.authorization or origin_of(hook.url) == origin_of(url):
+        return
+    headers = {decrypted(app.cipher, header) for header in hooks.default_authorizations(app.database)} - {None}
+    if decrypted(app.cipher, hook.authorization) in headers:
+        reason = "is on another host, and an administrator has set the authorization header; enter or remove it"
+        message = "Invalid url: another host needs an authorization_header, as an administrator has set this one"
+        raise InvalidWebhookOption("url", reason, message)
+
+
+def origin_of(url: str) -> tuple[str, str]:
+    """Return scheme, host and port of a URL."""
+    parts = urlsplit(url)
+    return parts.scheme.lower(), parts.netloc.lower()
+
+
+def decrypted(cipher: SecretCipher, text: str) -> str | None:
+    """Return a secret; None if its key was lost, so that it is never sent."""
+    try:
+        return cipher.decrypt(text)
+    except DecryptionFailed:
+        return None
 
 
 def delete(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> None:

@@ -39,6 +39,7 @@ __all__ = [
     "change_hook",
     "copy_defaults",
     "copy_hooks",
+    "default_authorizations",
     "find_hook",
     "hooks_of",
     "remove_hook",
@@ -232,6 +233,16 @@ COPY_OF_REPOSITORY = insert(hooks).from_select(
     COPY_COLUMNS,
     COPY.where(hooks.c.scope == "repository", hooks.c.repository_id == bindparam("source_id", type_=BigInteger)),
 )
+
+
+DEFAULT_AUTHORIZATIONS = Statement(
+    select(hooks.c.authorization).where(CONDITIONS["default"], hooks.c.authorization != bindparam("empty"))
+)
+
+
+def default_authorizations(database: Database) -> list[str]:
+    """Return the encrypted Authorization headers of the default webhooks, which are copied to repositories."""
+    return [header for (header,) in database.rows(DEFAULT_AUTHORIZATIONS, empty="")]
 
 
 def copy_defaults(connection: Connection, repository_id: int) -> None:
