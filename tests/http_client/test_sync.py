@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.http_client import sync
+from holdfast.http_client.client import HttpResponse
 from holdfast.http_client.errors import ConnectError, ProtocolError, ResponseTimeout
 from holdfast.http_client.requests import HttpRequest
 from holdfast.http_client.urls import HttpUrl
@@ -30,6 +31,31 @@ def test_bodies_and_responses_are_streamed() -> None:
     (seen,) = receiver.seen
     assert (seen.method, seen.body) == ("PUT", b"abcd")
     assert "transfer-encoding" not in seen.headers
+
+
+def test_the_repr_of_a_chunk_is_never_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading a chunk does not make its repr, which would take twenty times as long as reading it."""
+    described: list[int] = []
+
+    class Chunk(bytes):
+        """Bytes that record when their repr is made."""
+
+        def __repr__(self) -> str:
+            described.append(len(self))
+            return ""
+
+    read = HttpResponse.read
+
+    async def read_chunk(response: HttpResponse, most: int) -> bytes:
+        return Chunk(await read(response, most))
+
+    monkeypatch.setattr(HttpResponse, "read", read_chunk)
+    with (
+        receiving(answer(200, b"0123456789")) as receiver,
+        sync.send(request(receiver.url()), read_timeout=5) as response,
+    ):
+        assert response.read(10) == b"0123456789"
+    assert described == []
 
 
 def test_an_error_of_the_body_is_raised() -> None:

@@ -35,12 +35,18 @@ class SyncResponse:
 
     def read(self, most: int) -> bytes:
         """Return up to `most` bytes of the body, empty at its end; raises `ProtocolError` if it is truncated."""
-        return self._runner.run(self._response.read(most))
+        chunks: list[bytes] = []
+        self._runner.run(self._read_into(chunks, most))
+        return chunks[0]
 
     def close(self) -> None:
         """Close the connection."""
         self._runner.run(self._close())
         self._runner.close()
+
+    async def _read_into(self, chunks: list[bytes], most: int) -> None:
+        # The chunk is not returned: restoring the signal handler makes the repr of the task, with its result.
+        chunks.append(await self._response.read(most))
 
     async def _close(self) -> None:
         self._response.close()
