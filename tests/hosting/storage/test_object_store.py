@@ -41,11 +41,14 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
 
 def read(store: ObjectStore, key: str, start: int = 0, end: int | None = None) -> bytes:
     """Read an object or a range of it."""
+    chunks: list[bytes] = []
 
-    async def gather() -> bytes:
-        return b"".join([chunk async for chunk in store.read(key, start, end)])
+    async def gather() -> None:
+        # Nothing is returned: `asyncio.run` makes the repr of the task, with its result of megabytes.
+        chunks.extend([chunk async for chunk in store.read(key, start, end)])
 
-    return asyncio.run(gather())
+    asyncio.run(gather())
+    return b"".join(chunks)
 
 
 @pytest.mark.parametrize("size", [0, 1, 300_000, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES + 12_345])
