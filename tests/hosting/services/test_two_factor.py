@@ -346,6 +346,7 @@ class TwoFactor(RuleBasedStateMachine):
             assert pending.secret == self.pending
 
 
+@pytest.mark.hypothesis
 def test_any_order_of_events_leaves_a_valid_state(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """A code is accepted once and near its time, a recovery code once, and none after the removal."""
     patient = dataclasses.replace(app, settings=msgspec.structs.replace(app.settings, login_failures=10_000))

@@ -442,6 +442,7 @@ def serve_node(app: App) -> ServedNode:
     return served
 
 
+@pytest.mark.hypothesis
 def test_two_machines_are_one_repository(
     nodes: tuple[App, App], served: tuple[ServedNode, ServedNode], tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import Issue, IssueChanges, find_issue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import events as event_table
+from tests.examples import examples
 from tests.hosting.dependency_helpers import edges, open_many, relate
 from tests.hosting.repository_helpers import make_people, make_repository, recorded_events
 from tests.hosting.store.concurrency import run_concurrently
@@ -179,6 +180,7 @@ class Linking(RuleBasedStateMachine):
                 }
 
 
+@pytest.mark.hypothesis
 def test_whatever_is_done_the_graph_is_what_a_model_says(database: Database, ada: Account) -> None:
     """Random changes in two repositories have the results and errors that a model predicts."""
 
@@ -189,7 +191,7 @@ def test_whatever_is_done_the_graph_is_what_a_model_says(database: Database, ada
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=6,
+            max_examples=examples(24),
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -69,6 +69,7 @@ class Labelling(RuleBasedStateMachine):
         self.issues: list[Issue] = []
         self.titles = itertools.count()
         self.lists = itertools.cycle(LISTS)
+        self.turns = itertools.cycle(range(len(self.labels)))
 
     def usable(self, chosen: set[int]) -> list[Label]:
         """Return labels that are left and can be used in the repository."""
@@ -169,9 +170,9 @@ class Labelling(RuleBasedStateMachine):
         return [row.id for row in rows if row.repository_id == self.ship.id] if ids else [row.id for row in rows]
 
     @invariant()
-    def a_list_of_each_label_is_right(self) -> None:
-        """Compare a list of each label, in turn."""
-        self.compare_lists((label, next(self.lists)) for label in self.labels)
+    def a_list_of_a_label_is_right(self) -> None:
+        """Compare a list of a label, in turn; a mistake stays in the rows until all are compared at the end."""
+        self.compare_lists([(self.labels[next(self.turns)], next(self.lists))])
 
     def teardown(self) -> None:
         """Compare all lists."""
@@ -226,6 +227,7 @@ class Labelling(RuleBasedStateMachine):
         assert counted == len(expected)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("few", [issue_lists.FEW, -1])
 def test_whatever_is_done_lists_by_label_are_right(
     database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch, few: int
