@@ -154,30 +154,24 @@ def test_a_closing_keyword_of_what_happened_closes_its_issue(app: App, old: OldD
         assert connection.execute(text("SELECT is_closed FROM issues")).scalar_one()
 
 
-@pytest.mark.parametrize(
-    ("update", "at", "happened"),
-    [
-        (("first", "second"), "second", True),
-        (("first", "second"), "third", True),
-        (("first", "second"), "first", False),
-        (("first", "second"), None, False),
-        (("first", "second"), "side", False),
-        (("second", "first"), "third", False),
-        (("third", "first"), "first", True),
-        ((None, "first"), "third", True),
-        ((None, "second"), "side", False),
-        (("first", None), None, True),
-        (("first", None), "first", False),
-        (("first", "first"), "first", False),
-    ],
-)
-def test_the_ref_tells_whether_an_update_happened(
-    app: App,
-    old: OldDataFolder,
-    update: tuple[str | None, str | None],
-    at: str | None,
-    happened: bool,  # noqa: FBT001  # a parameter of the test
-) -> None:
+# The old and the new commit of an update, where its ref is, and whether the update happened.
+UPDATES: list[tuple[str | None, str | None, str | None, bool]] = [
+    ("first", "second", "second", True),
+    ("first", "second", "third", True),
+    ("first", "second", "first", False),
+    ("first", "second", None, False),
+    ("first", "second", "side", False),
+    ("second", "first", "third", False),
+    ("third", "first", "first", True),
+    (None, "first", "third", True),
+    (None, "second", "side", False),
+    ("first", None, None, True),
+    ("first", None, "first", False),
+    ("first", "first", "first", False),
+]
+
+
+def test_the_ref_tells_whether_an_update_happened(app: App, old: OldDataFolder) -> None:
     """A pending update was applied if its ref is at the new commit, or at a descendant of it.
 
     A branch that went on from the old commit was not reset to an earlier one.
@@ -185,10 +179,11 @@ def test_the_ref_tells_whether_an_update_happened(
     first, second, third = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
     side = oracle.commit(old.loose, {b"side": b"s"}, branch="side", parents=[first])
     ids = {"first": first, "second": second, "third": third, "side": side, None: ZERO}
-    if at is not None:
-        oracle.git(old.loose, "update-ref", "refs/heads/x", ids[at])
+    for name in ("first", "second", "third", "side"):
+        oracle.git(old.loose, "update-ref", f"refs/heads/at-{name}", ids[name])
     migrate.upgrade(old.database)
     adopt(app)
-    before, after = update
-    ref_update = RefUpdate("refs/heads/x", ids[before], ids[after])
-    assert has_happened(app.copies.update(LOOSE), ref_update) is happened
+    copy = app.copies.update(LOOSE)
+    for before, after, at, happened in UPDATES:
+        update = RefUpdate(f"refs/heads/at-{at or 'nothing'}", ids[before], ids[after])
+        assert has_happened(copy, update) is happened, (before, after, at)
