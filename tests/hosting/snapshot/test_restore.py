@@ -216,7 +216,6 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> Callable
         member("files/device", tarfile.CHRTYPE),
         member("files/fifo", tarfile.FIFOTYPE),
         member("files/folder", tarfile.DIRTYPE),
-        member("files/late"),
         member("surprise"),
     ],
 )
@@ -226,9 +225,19 @@ def test_an_archive_with_unknown_members_is_refused(
     """Paths outside the target, links, devices and unknown members are refused before anything is written."""
     other = Settings(data=tmp_path / "other")
     before = sorted(path.name for path in tmp_path.iterdir())
-    with pytest.raises(SnapshotDamaged):
+    with pytest.raises(SnapshotDamaged, match="which a backup never contains"):
         restore(other, hostile(any_backup, tmp_path / "hostile.tar", add))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "hostile.tar"])
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_member_after_the_last_one_is_refused(any_backup: Path, tmp_path: Path) -> None:
+    """Nothing that a backup might contain may follow its manifest."""
+    with pytest.raises(SnapshotDamaged, match="is damaged, or not a backup"):
+        restore(
+            Settings(data=tmp_path / "other"), hostile(any_backup, tmp_path / "hostile.tar", member("files/late"))
+        )
 
 
 @pytest.mark.parametrize(
