@@ -100,6 +100,18 @@ def test_a_folder_that_cannot_be_listed_hides_no_snapshot(phone: Path, monkeypat
     assert len(find_snapshots(phone.parent)) == 2
 
 
+def test_the_parent_of_several_phones_is_refused(phone: Path) -> None:
+    """The folders of two phones are named, so that none is passed over; a symbolic link to one is not another."""
+    (phone.parent / "latest").symlink_to(phone, target_is_directory=True)
+    assert len(find_snapshots(phone.parent)) == 2
+    make_snapshot(phone.parent / "another phone" / BOTH[0])
+    assert len(find_snapshots(phone.parent)) == 2
+    (phone.parent / "another phone" / "files").mkdir()
+    with pytest.raises(UnreadableBackup, match="several backup folders: SignalBackups, another phone; give"):
+        find_snapshots(phone.parent)
+    assert names(find_snapshots(phone)) == BOTH
+
+
 def test_one_snapshot_can_be_pointed_at(phone: Path) -> None:
     """A snapshot can be opened by its own path, with the content store beside it."""
     (snapshot,) = find_snapshots(phone / BOTH[1])

@@ -113,19 +113,25 @@ def has_some(path: Path) -> bool:
 def find_snapshots(path: Path) -> list[SnapshotFolder]:
     """Return the snapshots of a folder, newest first; none if it is not a local backup.
 
-    The folder may be a snapshot, the folder of all snapshots under any name, or its parent.
+    The folder may be a snapshot, the folder of all snapshots under any name, or its parent. The parent of several
+    such folders, as of two phones, raises `UnreadableBackup`: to read one of them would pass over the others.
     """
     if is_snapshot(path):
         return [SnapshotFolder(path, path.parent)]
     snapshot_folders = snapshots_in(path)
     if snapshot_folders:
         return snapshot_folders
+    found: dict[Path, list[SnapshotFolder]] = {}
     for child in folders_in(path):
         # Other folders beside it are nobody's business: `lost+found` of a memory card cannot be read.
         with suppress(UnreadableBackup, OSError):
             if (inner := snapshots_in(child)) and (child / STORE).is_dir():
-                return inner
-    return []
+                # A symbolic link may be another name of the same folder.
+                found.setdefault(child.resolve(), inner)
+    if len(found) > 1:
+        names = ", ".join(inner[0].root.name for inner in found.values())
+        raise UnreadableBackup(f"{path} has several backup folders: {names}; give the path of one of them")
+    return next(iter(found.values()), [])
 
 
 def is_snapshot(path: Path) -> bool:
