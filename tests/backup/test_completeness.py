@@ -110,6 +110,14 @@ def test_a_folder_that_lacks_a_file_is_incomplete(home: Path, part: str) -> None
     assert check_completeness(home, LOCAL_KEYS).answer is Answer.INCOMPLETE
 
 
+def test_the_newest_snapshot_without_its_messages_makes_every_folder_around_it_incomplete(home: Path) -> None:
+    """It is reported for the folder of the snapshots and for its parent, not for an older snapshot in it."""
+    (snapshot,) = home.glob("signal-backup-*")
+    (home / "signal-backup-2099-01-01-00-00-00").mkdir()
+    answers = [check_completeness(path, LOCAL_KEYS).answer for path in (home, home.parent, snapshot)]
+    assert answers == [Answer.INCOMPLETE, Answer.INCOMPLETE, Answer.COMPLETE]
+
+
 def test_a_changed_container_is_incomplete(home: Path) -> None:
     """One flipped bit in the main file makes the backup incomplete."""
     (main,) = home.glob("signal-backup-*/main")

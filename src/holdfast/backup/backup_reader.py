@@ -185,8 +185,9 @@ class Opener:
         snapshots = find_snapshots(path)
         if snapshots:
             chosen = snapshots[0]
-            if self.on_fault is not None:
-                for incomplete in incomplete_snapshots(path):
+            # One snapshot that was asked for is not compared with the others.
+            if self.on_fault is not None and chosen.path != path:
+                for incomplete in incomplete_snapshots(chosen.path.parent):
                     if incomplete.name > chosen.path.name:
                         self.on_fault(without_main(incomplete))
             return self.snapshot(chosen)
