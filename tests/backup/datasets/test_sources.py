@@ -53,6 +53,20 @@ def test_every_snapshot_of_a_phone_is_a_backup(tmp_path: Path) -> None:
     assert len(names(folder)) == 2
 
 
+def test_backups_beside_the_snapshots_of_a_phone_are_found(tmp_path: Path) -> None:
+    """A file and a folder beside snapshots are searched too, but not attachments and a snapshot being written."""
+    folder = write_phone_folder(tmp_path / "ada", 20)
+    (snapshot,) = folder.glob("signal-backup-*")
+    (folder / "signal-backup-2099-01-01-00-00-00-tmp").mkdir()
+    (folder / "signal-backup-2099-01-01-00-00-00-tmp" / "main").touch()
+    (folder / "desktop.jsonl").touch()
+    (folder / "bob").mkdir()
+    (folder / "bob" / "old.encrypted").touch()
+    (folder / "bob.key").touch()
+    assert names(folder) == ["bob--old.encrypted", "desktop.jsonl", snapshot.name]
+    assert len(names(tmp_path)) == 3
+
+
 def test_a_snapshot_without_messages_is_a_backup_and_its_attachments_are_not(tmp_path: Path) -> None:
     """A snapshot that lost its main file is a source, whose error is reported, beside others and alone."""
     folder = write_phone_folder(tmp_path / "ada", 20)

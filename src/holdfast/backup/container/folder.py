@@ -100,7 +100,7 @@ def incomplete_snapshots(path: Path) -> list[Path]:
     named = [
         child
         for child in (path, *folders_in(path))
-        if child.name.startswith("signal-backup") and not child.name.endswith(UNFINISHED)
+        if child.name.startswith("signal-backup") and not is_unfinished(child)
     ]
     return sorted((child for child in named if not is_snapshot(child) and has_some(child)), reverse=True)
 
@@ -144,15 +144,18 @@ def is_snapshot(path: Path) -> bool:
         return named
 
 
+def is_unfinished(path: Path) -> bool:
+    """Return whether a folder has the name of a snapshot that a phone is writing."""
+    return path.name.startswith("signal-backup") and path.name.endswith(UNFINISHED)
+
+
 def snapshots_in(path: Path) -> list[SnapshotFolder]:
     """Return the complete snapshots of a folder, newest first: their names sort by time."""
     names = sorted(
         (
             child.name
             for child in folders_in(path)
-            if child.name.startswith("signal-backup")
-            and not child.name.endswith(UNFINISHED)
-            and is_snapshot(child)
+            if child.name.startswith("signal-backup") and not is_unfinished(child) and is_snapshot(child)
         ),
         reverse=True,
     )

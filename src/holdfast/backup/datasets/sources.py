@@ -10,7 +10,15 @@ from typing import Final
 
 import msgspec
 
-from holdfast.backup.container.folder import MAIN, METADATA, incomplete_snapshots, is_snapshot, snapshots_in
+from holdfast.backup.container.folder import (
+    MAIN,
+    METADATA,
+    STORE,
+    incomplete_snapshots,
+    is_snapshot,
+    is_unfinished,
+    snapshots_in,
+)
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.takeout import LINES
@@ -125,15 +133,18 @@ def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]
         return
     # A snapshot without its messages is reported when it is read; its attachments are no backups.
     snapshots = [*(snapshot.path for snapshot in snapshots_in(path)), *incomplete_snapshots(path)]
-    if snapshots:
-        yield from snapshots
+    yield from snapshots
+    if path in snapshots:
         return
+    # There may be other backups beside them.
     try:
         children = sorted(path.iterdir())
     except OSError as error:
         raise UnreadableBackup(f"{path} cannot be read: {error.strerror}") from error
     for child in children:
         if child.name.startswith(".") or child.name.endswith(KEY_SUFFIX):
+            continue
+        if snapshots and (child in snapshots or child.name == STORE or is_unfinished(child)):
             continue
         if not child.is_dir() or not os.access(child, os.R_OK | os.X_OK):
             yield child
