@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.backup.archives.archive_file import KEEP_STATE
+from holdfast.backup.archives.archive_file import KEEP_STATE, beside
 from holdfast.backup.archives.media_cipher import EncryptedFileWriter, MediaKey
 from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.completeness import Loss, LostAttachment
@@ -117,7 +117,7 @@ class StateFile:
     """
 
     def __init__(self, archive: Path, key: MediaKey | None = None) -> None:
-        self.path = archive.with_name(f"{archive.name}{KEEP_STATE}")
+        self.path = beside(archive, KEEP_STATE)
         self.key = key
         self._all = KeepState()
         try:

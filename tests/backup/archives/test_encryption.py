@@ -261,6 +261,53 @@ def test_a_link_to_an_archive_stays_one_and_an_export_keeps_its_files(archive_pa
         assert opened.chats()
 
 
+def test_an_archive_has_the_same_attachments_by_a_link_in_another_folder(tmp_path: Path) -> None:
+    """They are beside the file of the archive, and encryption by the link leaves none of them as it was.
+
+    The same goes for the state of `keep`, which has names of chats.
+    """
+    file, link = tmp_path / "disk" / "real.db", tmp_path / "home" / "link.db"
+    for path in (file, link):
+        path.parent.mkdir()
+    archives.open(file, create=True).close()
+    link.symlink_to(file)
+    folder = write_phone_folder(tmp_path / "phone")
+    assert backup.keep(folder, link, KEYS).complete
+    encrypt_archive(link, PASSPHRASE)
+    assert [path.name for path in link.parent.iterdir()] == ["link.db"]
+    places: list[str] = []
+    for path in (file, link):
+        with archives.open(path, passphrase=PASSPHRASE) as opened:
+            places = [place for (place,) in opened.connection.execute("SELECT path FROM media")]
+            files = [opened.kept_file(place) for place in places]
+            assert files
+            assert all(found is not None and found.digest() for found in files)
+    media = [path for path in tmp_path.rglob("*-media/*/*") if path.is_file()]
+    assert len(media) == len(set(places))
+    assert all(path.read_bytes().startswith(MAGIC) for path in [*media, *tmp_path.rglob("*-keep.json")])
+
+
+def test_attachments_that_an_earlier_version_kept_beside_a_link_are_encrypted(
+    archive_path: Path, tmp_path: Path
+) -> None:
+    """They are used from there; with more beside the file, the archive is left as it is, and both are named."""
+    link = tmp_path / "home" / "link.db"
+    link.parent.mkdir()
+    link.symlink_to(archive_path)
+    media, moved = archive_path.with_name("a.db-media"), link.with_name("link.db-media")
+    media.rename(moved)
+    archive_path.with_name("a.db-keep.json").rename(link.with_name("link.db-keep.json"))
+    media.mkdir()
+    with pytest.raises(ArchiveError, match=r"link.db-media and .*a.db-media both"):
+        encrypt_archive(link, PASSPHRASE)
+    media.rmdir()
+    change = encrypt_archive(link, PASSPHRASE)
+    files = [path for path in moved.rglob("*") if path.is_file()]
+    assert change.files == len(files) > 3
+    assert all(path.read_bytes().startswith(MAGIC) for path in files)
+    assert not link.with_name("link.db-keep.json").exists()
+
+
 def test_an_export_of_an_encrypted_archive_is_that_of_a_plain_one(archive_path: Path, tmp_path: Path) -> None:
     """The exports have the same files byte by byte, and a damaged attachment does not stop an export."""
     plain = backup.export(archive_path, tmp_path / "plain", "json")

@@ -1,5 +1,6 @@
 """Opens archives. Commands, pages and exports all use this module."""
 
+import os
 import sqlite3
 from collections.abc import Iterator, Set
 from datetime import UTC, tzinfo
@@ -36,7 +37,17 @@ from holdfast.backup.errors import (
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["KEEP_STATE", "Archive", "archive", "archive_keys", "is_archive", "open"]
+__all__ = [
+    "KEEP_STATE",
+    "MEDIA_SUFFIX",
+    "Archive",
+    "archive",
+    "archive_keys",
+    "beside",
+    "is_archive",
+    "open",
+    "places_beside",
+]
 
 # SQLite's page cache, in KiB.
 CACHE_KIB: Final = 32 << 10
@@ -77,7 +88,7 @@ class Archive(ArchiveReader):
     @property
     def media_folder(self) -> Path:
         """The path of the media folder."""
-        return self.path.with_name(f"{self.path.name}{MEDIA_SUFFIX}")
+        return beside(self.path, MEDIA_SUFFIX)
 
     def kept_file(self, path: str) -> KeptFile | None:
         """Return an attachment from the media folder, or None if it is not there."""
@@ -123,7 +134,8 @@ class Archive(ArchiveReader):
         """
         if not dry_run:
             # The file is a cache: without it everything is verified again.
-            self.path.with_name(f"{self.path.name}{KEEP_STATE}").unlink(missing_ok=True)
+            for state in places_beside(self.path, KEEP_STATE):
+                state.unlink(missing_ok=True)
         removal = remove(self.connection, self.media, snapshot=snapshot, chat=chat, person=person, dry_run=dry_run)
         self.forget_names()
         return removal
@@ -297,13 +309,32 @@ def archive_keys(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None,
         return opened.key, opened.media.key
 
 
+def places_beside(path: Path, suffix: str) -> list[Path]:
+    """Return the paths with an archive's name and a suffix: beside the file, and beside a symbolic link to it."""
+    named = path.with_name(f"{path.name}{suffix}")
+    if not path.is_symlink():
+        return [named]
+    file = Path(os.path.realpath(path))
+    return [file.with_name(f"{file.name}{suffix}"), named]
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """Return the file or folder of an archive with a suffix, the same by every symbolic link to the archive.
+
+    It is beside the archive's file, as the files of SQLite are, unless an earlier version has created it beside
+    the link.
+    """
+    places = places_beside(path, suffix)
+    return next((place for place in places if place.exists()), places[0])
+
+
 def archive_paths(path: Path) -> Iterator[Path]:
     """Yield the paths with content of an archive: its file, the files that SQLite creates beside it, its media."""
     yield path
     # SQLite creates these with the mode of the archive, but an older version may have left them.
     for ending in ("-wal", "-shm", "-journal"):
-        yield path.with_name(f"{path.name}{ending}")
-    media = path.with_name(f"{path.name}{MEDIA_SUFFIX}")
+        yield places_beside(path, ending)[0]
+    media = beside(path, MEDIA_SUFFIX)
     if media.is_dir():
         yield media
         yield from (folder for folder in media.iterdir() if folder.is_dir() and not folder.is_symlink())

@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.backup.archives import archive_file, media_key
-from holdfast.backup.archives.archive_file import BUSY_TIMEOUT_S, KEEP_STATE, Archive, import_sqlcipher
+from holdfast.backup.archives.archive_file import (
+    BUSY_TIMEOUT_S,
+    KEEP_STATE,
+    MEDIA_SUFFIX,
+    Archive,
+    import_sqlcipher,
+    places_beside,
+)
 from holdfast.backup.archives.media_cipher import MediaKey
 from holdfast.backup.archives.media_files import MediaFolder
 from holdfast.backup.archives.passphrases import ArchiveKey, is_encrypted, make_key
@@ -59,7 +66,7 @@ def encrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionCha
     True
     """
     key = make_key(passphrase)
-    with archive_file.open(resolve_path(path), create=True) as archive:
+    with archive_file.open(path, create=True) as archive:
         archive_path = archive.path
     return rewrite(archive_path, None, key)
 
@@ -88,15 +95,9 @@ def change_passphrase(path: str | PathLike[str], passphrase: str, new: str) -> E
     return rewrite(archive_path, key, make_key(new))
 
 
-def resolve_path(path: str | PathLike[str]) -> Path:
-    """Resolve symbolic links, as the rename would replace the link."""
-    unresolved = Path(path)
-    return unresolved.resolve() if unresolved.exists() else unresolved
-
-
 def unlock(path: str | PathLike[str], passphrase: str) -> tuple[Path, ArchiveKey]:
     """Open an encrypted archive once, which upgrades it; return its path and its key."""
-    archive_path = resolve_path(path)
+    archive_path = Path(path)
     if not is_encrypted(archive_file.check_file(archive_path, create=False)):
         raise ArchiveError(f"{archive_path} is not encrypted")
     with archive_file.open(archive_path, create=True, passphrase=passphrase) as archive:
@@ -107,8 +108,12 @@ def unlock(path: str | PathLike[str], passphrase: str) -> tuple[Path, ArchiveKey
 def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> EncryptionChange:
     """Write an archive again with another key, or without one, and replace it."""
     driver = import_sqlcipher()
-    new_path = path.with_name(f"{path.name}{NEW_SUFFIX}")
+    # The rename must not replace a symbolic link.
+    file = path.resolve()
+    new_path = file.with_name(f"{file.name}{NEW_SUFFIX}")
     converts = (old is None) != (new is None)
+    if converts:
+        check_media_folder(path)
     # The lock and the copy use one library: POSIX locks of two in one process would release one another.
     with closing(driver.connect(path, old, mode="rw", timeout=BUSY_TIMEOUT_S)) as connection:
         archive = Archive(path, connection, old)
@@ -122,7 +127,7 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
                 check_unchanged(connection, version_before)
                 if converts:
                     delete_state(path)
-                replace_archive(path, new_path)
+                replace_archive(file, new_path)
         except OSError as error:
             remove_new_file(new_path)
             raise UnwritableBackup(f"{path} cannot be rewritten: {error.strerror}") from error
@@ -133,6 +138,16 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
         # Deletes the files of the old form; if this is interrupted, the next open for writing does.
         archive_file.open(path, create=True, key=new).close()
     return change
+
+
+def check_media_folder(path: Path) -> None:
+    """Raise `ArchiveError` if there is a second media folder, whose files would stay in their old form."""
+    folders = [place for place in places_beside(path, MEDIA_SUFFIX) if place.is_dir()]
+    if len(folders) > 1:
+        raise ArchiveError(
+            f"{folders[1]} and {folders[0]} both have attachments of the archive; "
+            "move the files of the first into the second, and delete the first"
+        )
 
 
 def new_media_key(archive: Archive, key: ArchiveKey | None) -> MediaKey | None:
@@ -253,9 +268,9 @@ def verify(target: sqlite3.Connection, *, encrypted: bool) -> None:
 
 def delete_state(path: Path) -> None:
     """Delete the cache of `keep`, which has names of chats and people; without it all is verified again."""
-    state = path.with_name(f"{path.name}{KEEP_STATE}")
-    if state.is_file():
-        media_key.overwrite_and_delete(state)
+    for state in places_beside(path, KEEP_STATE):
+        if state.is_file():
+            media_key.overwrite_and_delete(state)
 
 
 def replace_archive(path: Path, new_path: Path) -> None:
