@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.archives import Archive, archive_file, encryption
+from holdfast.backup.archives import Archive, archive_file, encryption, media_key
 from holdfast.backup.archives.encryption import change_passphrase, decrypt_archive, encrypt_archive, rewrite
 from holdfast.backup.archives.media_cipher import MAGIC
 from holdfast.backup.archives.passphrases import ArchiveKey, make_key
@@ -25,6 +26,7 @@ from holdfast.backup.errors import (
     ArchiveError,
     PassphraseMissing,
     PassphraseRefused,
+    UnwritableBackup,
     WrongPassphrase,
 )
 from tests.backup.archives.histories import PASSPHRASE, copies, write
@@ -306,6 +308,90 @@ def test_attachments_that_an_earlier_version_kept_beside_a_link_are_encrypted(
     assert change.files == len(files) > 3
     assert all(path.read_bytes().startswith(MAGIC) for path in files)
     assert not link.with_name("link.db-keep.json").exists()
+
+
+def forms_of(folder: Path) -> set[bool]:
+    """Return whether the attachments of an archive are encrypted: both values if some are and some are not."""
+    files = [path for path in folder.rglob("*-media/*/*") if path.is_file()]
+    return {path.read_bytes().startswith(MAGIC) for path in files}
+
+
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_an_attachment_in_the_other_form_does_not_outlast_an_error(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch, *, encrypted: bool
+) -> None:
+    """A full disk, or an interrupt, leaves no attachment in plain text beside an encrypted archive, nor a copy."""
+    change = decrypt_archive if encrypted else encrypt_archive
+    if encrypted:
+        encrypt_archive(archive_path, PASSPHRASE)
+    files = sorted(path for path in archive_path.parent.rglob("*-media/*/*"))
+    for error in (OSError(28, "No space left on device"), KeyboardInterrupt()):
+        with monkeypatch.context() as patched, pytest.raises((UnwritableBackup, KeyboardInterrupt)):
+            patched.setattr(encryption, "write_copy", raising(error))
+            change(archive_path, PASSPHRASE)
+        assert forms_of(archive_path.parent) == {encrypted}
+        assert sorted(path for path in archive_path.parent.rglob("*-media/*/*")) == files
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_attachments_in_the_other_form_are_deleted_after_a_process_was_killed(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch, *, encrypted: bool
+) -> None:
+    """The next command that writes to the archive deletes them, and keeps the others."""
+    key = make_key(PASSPHRASE) if encrypted else None
+    if key is not None:
+        rewrite(archive_path, None, key)
+    with archives.open(archive_path, key=key) as opened:
+        before = content_of(opened)
+    monkeypatch.setattr(encryption, "write_copy", lambda *_arguments: os.kill(os.getpid(), signal.SIGKILL))
+    assert rewrite_and_kill(0, archive_path, key, None if encrypted else make_key(PASSPHRASE))
+    assert forms_of(archive_path.parent) == {True, False}
+    with archives.open(archive_path, create=True, key=key) as opened:
+        assert content_of(opened) == before
+    assert forms_of(archive_path.parent) == {encrypted}
+
+
+def test_an_error_after_the_archive_was_replaced_deletes_none_of_its_attachments(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old file cannot be overwritten: by then the archive is that of the new form."""
+    with archives.open(archive_path) as opened:
+        before = content_of(opened)
+    monkeypatch.setattr(media_key, "overwrite", raising(OSError(5, "Input/output error")))
+    monkeypatch.setattr(encryption, "delete_state", lambda _path: None)
+    with pytest.raises(UnwritableBackup, match="Input/output error"):
+        encrypt_archive(archive_path, PASSPHRASE)
+    with archives.open(archive_path, passphrase=PASSPHRASE) as opened:
+        assert content_of(opened) == before
+
+
+def test_files_that_another_process_deletes_meanwhile_are_noticed(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process that opens the archive between the two locks takes new files for those of an old attempt."""
+    write = encryption.write_copy
+
+    def write_and_delete(archive: Archive, *arguments: Any) -> None:
+        write(archive, *arguments)
+        next(path for path in archive.media.files() if path.read_bytes().startswith(MAGIC)).unlink()
+
+    with archives.open(archive_path) as opened:
+        before = content_of(opened)
+    monkeypatch.setattr(encryption, "write_copy", write_and_delete)
+    with pytest.raises(ArchiveBusy, match="try again"):
+        encrypt_archive(archive_path, PASSPHRASE)
+    with archives.open(archive_path) as opened:
+        assert content_of(opened) == before
+
+
+def raising(error: BaseException) -> Callable[..., None]:
+    """Return a function that raises an error."""
+
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise error
+
+    return fail
 
 
 def test_an_export_of_an_encrypted_archive_is_that_of_a_plain_one(archive_path: Path, tmp_path: Path) -> None:

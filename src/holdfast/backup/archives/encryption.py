@@ -2,16 +2,18 @@
 
 A new file is written beside the archive, verified, flushed to disk, and renamed over the archive. Attachments are
 written in the new form under new names; the old files are deleted after the rename, or on the next write if that
-is interrupted.
+is interrupted. The archive is marked before the first of them is written, so that those of an interrupted change
+are deleted likewise.
 """
 
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike
+from os.path import samestat
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +32,7 @@ from holdfast.backup.archives.passphrases import ArchiveKey, is_encrypted, make_
 from holdfast.backup.container.atomic_write import sync_folder
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.private import create_private_file
-from holdfast.backup.errors import ArchiveBusy, ArchiveError, AttachmentError, UnwritableBackup
+from holdfast.backup.errors import ArchiveBusy, ArchiveError, AttachmentError, BackupError, UnwritableBackup
 from holdfast.backup.public import public
 
 __all__ = ["EncryptionChange", "change_passphrase", "decrypt_archive", "encrypt_archive"]
@@ -117,22 +119,29 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
     # The lock and the copy use one library: POSIX locks of two in one process would release one another.
     with closing(driver.connect(path, old, mode="rw", timeout=BUSY_TIMEOUT_S)) as connection:
         archive = Archive(path, connection, old)
+        before = file.stat()
         try:
+            if converts:
+                media_key.mark_unfinished(connection, encrypted=old is not None)
             with locked(connection, "IMMEDIATE"):
+                if converts:
+                    check_marked(connection)
                 (version_before,) = connection.execute("PRAGMA data_version").fetchone()
                 media = MediaFolder(archive.media_folder, new_media_key(archive, new))
                 places, change = convert_media(archive, media) if converts else (None, EncryptionChange())
+                files = [place for place in set((places or {}).values()) if media.find(place) is not None]
                 write_copy(archive, new_path, new, media.key, places)
             with locked(connection, "EXCLUSIVE"):
                 check_unchanged(connection, version_before)
+                check_files(media, files)
                 if converts:
                     delete_state(path)
                 replace_archive(file, new_path)
         except OSError as error:
-            remove_new_file(new_path)
+            abandon(archive, new_path, replaced=not samestat(before, file.stat()))
             raise UnwritableBackup(f"{path} cannot be rewritten: {error.strerror}") from error
         except BaseException:
-            remove_new_file(new_path)
+            abandon(archive, new_path, replaced=not samestat(before, file.stat()))
             raise
     if converts:
         # Deletes the files of the old form; if this is interrupted, the next open for writing does.
@@ -170,9 +179,21 @@ def locked(connection: sqlite3.Connection, how: str) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
+def check_marked(connection: sqlite3.Connection) -> None:
+    """Raise `ArchiveBusy` if another process has removed the mark, and would not see the files written now."""
+    if not media_key.has_superseded_files(connection):
+        raise ArchiveBusy("another process has written to the archive; try again")
+
+
 def check_unchanged(connection: sqlite3.Connection, before: int) -> None:
     """Raise `ArchiveBusy` if another process has written to the archive since it was copied."""
     if connection.execute("PRAGMA data_version").fetchone() != (before,):
+        raise ArchiveBusy("another process has written to the archive; try again")
+
+
+def check_files(media: MediaFolder, files: Iterable[str]) -> None:
+    """Raise `ArchiveBusy` if another process took files of the new form for those of an unfinished change."""
+    if any(media.find(place) is None for place in files):
         raise ArchiveBusy("another process has written to the archive; try again")
 
 
@@ -282,6 +303,17 @@ def replace_archive(path: Path, new_path: Path) -> None:
         media_key.overwrite(old)
     finally:
         os.close(old)
+
+
+def abandon(archive: Archive, new_path: Path, *, replaced: bool) -> None:
+    """Delete what was written of the new form; what cannot be deleted now is deleted on the next write.
+
+    If the archive was `replaced` before the error, the files of the new form are its files.
+    """
+    with suppress(OSError, sqlite3.Error, BackupError):
+        remove_new_file(new_path)
+        if not replaced:
+            media_key.delete_superseded_files(archive.connection, archive.media)
 
 
 def remove_new_file(new_path: Path) -> None:

@@ -104,6 +104,9 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            # Readers are waited for when the transaction is committed.
+            raise ArchiveBusy("another process is using the archive; try again later") from error
         if isinstance(error, sqlite3.Error) and not isinstance(
             error, sqlite3.ProgrammingError | sqlite3.IntegrityError
         ):

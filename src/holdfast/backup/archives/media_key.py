@@ -1,7 +1,7 @@
 """The table of an encrypted archive with the key of its media files.
 
 The key is random and does not change with the passphrase, so that the files need not be written again. An
-unencrypted archive has the table only while files of the encrypted form remain to be deleted.
+unencrypted archive has the table only while files of the encrypted form are written or remain to be deleted.
 """
 
 import os
@@ -48,23 +48,40 @@ def mark_superseded(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE encryption SET superseded = 1")
 
 
-def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder) -> None:
-    """Delete the media files in the form from before the archive was encrypted or decrypted.
+def mark_unfinished(connection: sqlite3.Connection, *, encrypted: bool) -> None:
+    """Mark an archive whose files are about to be written in the other form, before the first of them."""
+    with transaction(connection):
+        if not encrypted and not is_there(connection):
+            create(connection)
+        mark_superseded(connection)
 
-    They are recognised by their first bytes. A concurrent import writes files of the new form.
+
+def has_superseded_files(connection: sqlite3.Connection) -> bool:
+    """Return whether there may be files of another form than the archive's."""
+    return is_there(connection) and connection.execute("SELECT superseded FROM encryption").fetchone() == (1,)
+
+
+def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder) -> None:
+    """Delete the media files in another form than the archive's: an earlier one, or that of an unfinished change.
+
+    They are recognised by their first bytes. No other process encrypts or decrypts meanwhile, as that writes such
+    files with the same lock; an import writes files of the archive's form.
     """
-    if not is_there(connection) or connection.execute("SELECT superseded FROM encryption").fetchone() != (1,):
-        return
-    try:
-        for path in folder.files():
-            with path.open("rb") as file:
-                head = file.read(len(MAGIC))
-            if head and (head == MAGIC) != (folder.key is not None):
-                overwrite_and_delete(path)
-    except OSError:
-        # Retried when the archive is next opened for writing.
+    if not has_superseded_files(connection):
         return
     with transaction(connection):
+        # Another process may have encrypted or decrypted the archive since it was opened.
+        if not has_superseded_files(connection):
+            return
+        try:
+            for path in folder.files():
+                with path.open("rb") as file:
+                    head = file.read(len(MAGIC))
+                if head and (head == MAGIC) != (folder.key is not None):
+                    overwrite_and_delete(path)
+        except OSError:
+            # Retried when the archive is next opened for writing.
+            return
         if folder.key is None:
             connection.execute("DROP TABLE encryption")
         else:
