@@ -7,6 +7,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archives
+from holdfast.backup.archives import encryption, media_key
 from holdfast.backup.archives.archive_file import is_archive
 from holdfast.cli import key_store
 from holdfast.cli.exit_codes import ExitCode
@@ -81,6 +82,40 @@ def test_damaged_files_are_counted(run: Run, tmp_path: Path, monkeypatch: pytest
     assert result.status == ExitCode.NO
     assert result.out.startswith(f"{archive_path} is not encrypted any more, with ")
     assert "note: 1 file could not be decrypted: missing from now on" in result.err
+
+
+def test_an_interrupted_encryption_is_finished_by_the_same_command(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attachments that could not be deleted yet are an error, and encrypting again deletes them."""
+    archive_path = tmp_path / "kept" / "a.db"
+    backup.keep(write_phone_folder(tmp_path), archive_path, KEYS)
+    monkeypatch.setenv(VARIABLE, PASSPHRASE)
+    media = archive_path.with_name("a.db-media")
+    plain = {path for path in media.rglob("*") if path.is_file()}
+
+    def refuse(_path: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(media_key, "overwrite_and_delete", refuse)
+        patched.setattr(encryption, "delete_state", lambda _path: None)
+        result = run("archive", "encrypt", str(archive_path))
+    assert result.status == ExitCode.UNREADABLE
+    assert f"{archive_path} is encrypted, but not all files of the old form in {media} could be" in result.err
+    assert all(path.exists() for path in plain)
+    result = run("archive", "encrypt", str(archive_path))
+    assert (result.status, result.out) == (ExitCode.FINE, f"{archive_path} is encrypted now.\n")
+    assert not any(path.exists() for path in plain)
+    # One that an earlier version did not mark is deleted too, with the passphrase.
+    left = next(path for path in media.rglob("*") if path.is_file()).with_name("left.jpg")
+    left.write_bytes(b"plain")
+    monkeypatch.setenv(VARIABLE, OTHER)
+    assert run("archive", "encrypt", str(archive_path)).status == ExitCode.WRONG_KEY
+    monkeypatch.setenv(VARIABLE, PASSPHRASE)
+    assert run("archive", "encrypt", str(archive_path)).status == ExitCode.FINE
+    assert not left.exists()
+    assert run("archive", "encrypt", str(archive_path)).status == ExitCode.UNREADABLE
 
 
 def test_what_cannot_be_encrypted_is_refused(run: Run, db_path: str, tmp_path: Path) -> None:

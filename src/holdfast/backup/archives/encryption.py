@@ -35,7 +35,14 @@ from holdfast.backup.container.private import create_private_file
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, AttachmentError, BackupError, UnwritableBackup
 from holdfast.backup.public import public
 
-__all__ = ["EncryptionChange", "change_passphrase", "decrypt_archive", "encrypt_archive"]
+__all__ = [
+    "EncryptionChange",
+    "change_passphrase",
+    "decrypt_archive",
+    "encrypt_archive",
+    "finish_encryption",
+    "has_plain_files",
+]
 
 # Suffix of the file that is renamed over the archive.
 NEW_SUFFIX: Final = "-new"
@@ -145,8 +152,34 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
             raise
     if converts:
         # Deletes the files of the old form; if this is interrupted, the next open for writing does.
-        archive_file.open(path, create=True, key=new).close()
+        with archive_file.open(path, create=True, key=new) as rewritten:
+            check_deleted(rewritten)
     return change
+
+
+def has_plain_files(path: Path) -> bool:
+    """Return whether the media folder of an encrypted archive has files that are not encrypted."""
+    folder = MediaFolder(archive_file.beside(path, MEDIA_SUFFIX))
+    return any(not media_key.has_form(file, encrypted=True) for file in folder.files())
+
+
+def finish_encryption(path: Path, passphrase: str) -> None:
+    """Delete the unencrypted files beside an encrypted archive, which an interrupted encryption has left."""
+    _path, key = unlock(path, passphrase)
+    with archive_file.open(path, create=True, key=key) as archive:
+        media_key.mark_unfinished(archive.connection, encrypted=True)
+        media_key.delete_superseded_files(archive.connection, archive.media)
+        check_deleted(archive)
+
+
+def check_deleted(archive: Archive) -> None:
+    """Raise `UnwritableBackup` if files of the old form could not be deleted."""
+    if media_key.has_superseded_files(archive.connection):
+        state = "encrypted" if archive.encrypted else "decrypted"
+        raise UnwritableBackup(
+            f"{archive.path} is {state}, but not all files of the old form in {archive.media_folder} "
+            "could be deleted; the next command that writes to the archive tries it again"
+        )
 
 
 def check_media_folder(path: Path) -> None:

@@ -75,9 +75,7 @@ def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder)
             return
         try:
             for path in folder.files():
-                with path.open("rb") as file:
-                    head = file.read(len(MAGIC))
-                if head and (head == MAGIC) != (folder.key is not None):
+                if not has_form(path, encrypted=folder.key is not None):
                     overwrite_and_delete(path)
         except OSError:
             # Retried when the archive is next opened for writing.
@@ -86,6 +84,13 @@ def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder)
             connection.execute("DROP TABLE encryption")
         else:
             connection.execute("UPDATE encryption SET superseded = 0")
+
+
+def has_form(path: Path, *, encrypted: bool) -> bool:
+    """Return whether a media file is encrypted or not, by its first bytes; an empty one may become either."""
+    with path.open("rb") as file:
+        head = file.read(len(MAGIC))
+    return not head or (head == MAGIC) == encrypted
 
 
 def overwrite_and_delete(path: Path) -> None:

@@ -9,6 +9,7 @@ import typer
 from holdfast import backup
 from holdfast.backup import EncryptionChange
 from holdfast.backup.archives.archive_file import check_file
+from holdfast.backup.archives.encryption import finish_encryption, has_plain_files
 from holdfast.backup.archives.passphrases import is_encrypted
 from holdfast.backup.errors import ArchiveError
 from holdfast.cli.archive.shared import ArchiveArgument
@@ -49,6 +50,10 @@ def encrypt(
     at any moment and run again. What was there unencrypted is overwritten; the guide says what may last on a disk.
     """
     if is_encrypted(check_file(archive_file, create=False)):
+        if has_plain_files(archive_file):
+            # An interrupted run has replaced the archive, and not deleted all that was there.
+            finish_encryption(archive_file, existing_passphrase(archive_file, passphrase_file))
+            return report(archive_file, EncryptionChange(), "is encrypted now", encrypted=True, json=json)
         raise ArchiveError(
             f"{archive_file} is encrypted already; `holdfast archive passphrase` changes its passphrase"
         )
