@@ -6,6 +6,8 @@ import random
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +243,29 @@ def test_what_is_imported_meanwhile_is_for_the_next_export(tmp_path: Path) -> No
         import_backups(tmp_path / "a.db", second)
     assert refused == ["database is locked"]
     assert not any(b"xyzzy" in data for data in contents(tmp_path / "out").values())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_another_process_does_not_write_during_an_export(tmp_path: Path, form: Form) -> None:
+    """Another process than that of the export is kept from writing too, in every form.
+
+    Locks of SQLite belong to a process, which loses them when it closes the file in any other way.
+    """
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies(300)))
+    code = (
+        "import sqlite3, sys\nother = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)\n"
+        "other.execute('BEGIN IMMEDIATE')\nother.execute('DELETE FROM reaction')\nother.execute('COMMIT')"
+    )
+    refused: list[str] = []
+
+    def disturb(count: int, total: int) -> None:
+        if not refused:
+            command = [sys.executable, "-c", code, str(tmp_path / "a.db")]
+            refused.append(subprocess.run(command, capture_output=True, text=True, check=False).stderr)
+
+    with archives.open(tmp_path / "a.db") as opened:
+        export(opened, tmp_path / "out", form, progress=disturb)
+    assert refused[0].endswith("database is locked\n")
 
 
 def test_an_archive_that_is_damaged_or_being_written_is_said_to_be(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from holdfast.backup.exports import stamps
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.dispatcher import FORMS, Form, export
 from holdfast.backup.exports.folder import ExportSummary
-from holdfast.backup.exports.stamps import export_stamp, zone_offsets
+from holdfast.backup.exports.stamps import change_counter, export_stamp, zone_offsets
 from tests.backup.archives.histories import copies, import_backups, write, write_later
 
 ALL = ChatSelection()
@@ -89,7 +89,7 @@ def test_the_stamp_tells_apart_what_makes_another_export(
         choice: ChatSelection | None = None, form: str = "html", zone: timezone = UTC, *, plain: bool = False
     ) -> None:
         with archives.open(archive_path) as opened:
-            seen.append(export_stamp(opened, choice or ChatSelection(), form, zone, plain))
+            seen.append(export_stamp(opened, change_counter(opened), choice or ChatSelection(), form, zone, plain))
 
     look()
     look()

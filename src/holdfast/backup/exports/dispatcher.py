@@ -30,7 +30,7 @@ from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.jsonl import write_json
 from holdfast.backup.exports.markdown import write_markdown
 from holdfast.backup.exports.parquet import write_parquet
-from holdfast.backup.exports.stamps import export_stamp
+from holdfast.backup.exports.stamps import change_counter, export_stamp
 from holdfast.backup.exports.zip_file import ZipTarget
 from holdfast.backup.public import public
 
@@ -127,12 +127,13 @@ def export_archive(
     """
     selection = choice or ChatSelection()
     check_form(form, single_file=single_file)
+    changes = change_counter(archive)
     with read_transaction(archive):
         for name in selection.chats:
             archive.chat_id(name)  # a name that fits no chat is refused before anything is written
         if single_file:
             return write_single_page(archive, target, selection, media=media, zone=zone, progress=progress)
-        stamp = export_stamp(archive, selection, form, zone, media, search, plain)
+        stamp = export_stamp(archive, changes, selection, form, zone, media, search, plain)
         if form == "html":
             return write_html(
                 archive, target, selection, media=media, search=search, zone=zone, progress=progress, stamp=stamp

@@ -14,7 +14,7 @@ from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.path_text import path_text
 
-__all__ = ["account_digests", "digest", "export_stamp", "program_digest", "zone_offsets"]
+__all__ = ["account_digests", "change_counter", "digest", "export_stamp", "program_digest", "zone_offsets"]
 
 # Packages whose source code affects exports.
 PACKAGES: Final = (
@@ -63,7 +63,19 @@ def zone_offsets(zone: tzinfo) -> tuple[str, Sequence[int]]:
     return str(zone), [int(shift.total_seconds()) if shift else 0 for shift in shifts]
 
 
-def export_stamp(archive: Archive, choice: ChatSelection, form: str, zone: tzinfo, *options: bool) -> str:
+def change_counter(archive: Archive) -> str:
+    """Return SQLite's file change counter of an archive, to be read before the transaction of an export.
+
+    Closing the file releases the locks of this process on it, as POSIX locks belong to a process: during a
+    transaction, another process could write what is being read.
+    """
+    with archive.path.open("rb") as file:
+        return file.read(CHANGE_COUNTER.stop)[CHANGE_COUNTER].hex()
+
+
+def export_stamp(
+    archive: Archive, changes: str, choice: ChatSelection, form: str, zone: tzinfo, *options: bool
+) -> str:
     """Return a digest of all inputs of an export.
 
     The content of an archive is determined by the imported backups and its media files; other writes are detected
@@ -73,8 +85,6 @@ def export_stamp(archive: Archive, choice: ChatSelection, form: str, zone: tzinf
     snapshots = execute("SELECT id, account_id, digest, imported_ms FROM snapshot ORDER BY id").fetchall()
     media = execute("SELECT media_name, path FROM media ORDER BY media_name")
     media_files = [(name, path, archive.kept_file(path) is not None) for name, path in media]
-    with archive.path.open("rb") as file:
-        changes = file.read(CHANGE_COUNTER.stop)[CHANGE_COUNTER].hex()
     selection = (choice.chats, choice.since_ms, choice.until_ms)
     return digest(
         program_digest(),
