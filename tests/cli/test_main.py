@@ -212,6 +212,22 @@ def test_output_that_cannot_be_written_is_named(arguments: list[str], unbuffered
     assert completed.stderr == b"error: standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_characters_that_standard_output_cannot_encode_are_escaped(tmp_path: Path, encoding: str) -> None:
+    """They are no error, in text as in JSON, which a program reads as it was; as on Windows in a pipe."""
+    source = tmp_path / "Grüße 🥾.binproto"
+    command = [sys.executable, "-m", "holdfast", "backup", "info", str(source), "--json"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    completed = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert str(source) in json.loads(completed.stdout.decode(encoding))["error"]
+    source.write_bytes(stream_of(sample(20)))
+    command = [sys.executable, "-m", "holdfast", "keep", str(source), "--archive", str(tmp_path / "Füße 🥾.db")]
+    completed = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert b"mistake" not in completed.stderr
+    expected = "Füße 🥾.db" if encoding == "utf-8" else "e \\ud83e\\udd7e.db"
+    assert expected in completed.stdout.decode(encoding)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the shell of Windows cannot close standard output")
 @pytest.mark.parametrize("closed", [">&-", ">&- <&-"])
 def test_a_closed_standard_output_is_an_error(tmp_path: Path, closed: str) -> None:

@@ -1,5 +1,6 @@
 """The command `holdfast`: its groups and global options; errors become exit statuses here only."""
 
+import codecs
 import io
 import os
 import signal
@@ -67,6 +68,8 @@ EXITS: Final = "\n\n".join(f"{int(status)}: {status.meaning}" for status in Exit
 COMPLETING: Final = "_HOLDFAST_COMPLETE"
 STDOUT: Final = "standard output"
 STDOUT_DESCRIPTOR: Final = 1
+# The name of the error handler of its encoding.
+ESCAPES: Final = "holdfast-escapes"
 # Signals that end a process: `kill`, the end of a session, a terminal that is closed.
 ENDING_SIGNALS: Final = ("SIGTERM", "SIGHUP")
 SIGNAL_STATUS: Final = 128
@@ -225,17 +228,30 @@ class StandardOutput(io.FileIO):
             raise OSError(error.errno, f"cannot be written: {error.strerror}", STDOUT) from error
 
 
+def escape_unencodable(error: UnicodeError) -> tuple[str, int]:
+    """Replace characters that the encoding of standard output lacks by escapes, which are valid in JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    escapes = (f"\\u{units[n : n + 2].hex()}" for n in range(0, len(units), 2))
+    return "".join(escapes), error.end
+
+
 def open_output(stream: TextIO | None) -> TextIO:
-    """Open standard output again, so that its errors can be told from those of files."""
+    """Open standard output again, so that its errors can be told from those of files.
+
+    The encoding of a pipe on Windows, or of an old locale, has few of the characters that people write.
+    """
     if stream is None:
         return open_closed_output()
     if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__:
         return stream
     stream.flush()
+    codecs.register_error(ESCAPES, escape_unencodable)
     return io.TextIOWrapper(
         io.BufferedWriter(StandardOutput(stream.fileno(), "wb", closefd=False)),
         encoding=stream.encoding,
-        errors=stream.errors,
+        errors=ESCAPES if stream.errors == "strict" else stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
