@@ -394,6 +394,25 @@ def raising(error: BaseException) -> Callable[..., None]:
     return fail
 
 
+@pytest.mark.parametrize("damage", ["missing", "damaged", "none"])
+def test_of_two_files_with_the_same_content_the_good_one_is_encrypted(archive_path: Path, damage: str) -> None:
+    """An attachment that was sent as two types has two files, one of which may be lost or damaged by now."""
+    with archives.open(archive_path, create=True) as opened:
+        before = content_of(opened)
+        query = "SELECT sha256, size, path FROM media WHERE size > 100"
+        digest, size, place = opened.connection.execute(query).fetchone()
+        opened.connection.execute("INSERT INTO media VALUES (?, ?, ?, ?)", ("~", digest, size, f"{place}2"))
+        file = opened.media_folder / place
+    shutil.copy(file, file.with_name(f"{file.name}2"))
+    if damage == "missing":
+        file.unlink()
+    elif damage == "damaged":
+        file.write_bytes(bytes(size))
+    assert encrypt_archive(archive_path, PASSPHRASE).files == len({found for _name, found in before[1]})
+    with archives.open(archive_path, passphrase=PASSPHRASE) as opened:
+        assert content_of(opened) == (before[0], [*before[1], ("~", digest)])
+
+
 def test_an_export_of_an_encrypted_archive_is_that_of_a_plain_one(archive_path: Path, tmp_path: Path) -> None:
     """The exports have the same files byte by byte, and a damaged attachment does not stop an export."""
     plain = backup.export(archive_path, tmp_path / "plain", "json")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.archives import media_key
-from holdfast.backup.archives.media_cipher import MediaKey
+from holdfast.backup.archives.media_cipher import MAGIC, MediaKey
 from holdfast.backup.archives.media_files import MediaFolder
 from holdfast.backup.errors import ArchiveError
 
@@ -19,6 +19,7 @@ DIGEST = "ab" * 32
 def connection() -> Iterator[sqlite3.Connection]:
     """Make a database."""
     opened = sqlite3.connect(":memory:", isolation_level=None)
+    opened.execute("CREATE TABLE media (path TEXT)")
     yield opened
     opened.close()
 
@@ -78,12 +79,26 @@ def test_files_of_the_other_form_are_deleted_once(
     assert plain.exists() != encrypted
     assert sealed.exists() == encrypted
     assert (plain.parent / ".left.part").exists() != encrypted
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name <> 'media'").fetchone()
     assert tables == ((1,) if encrypted else (0,))
     both_forms(tmp_path, key)
     media_key.delete_superseded_files(connection, folder)
     assert plain.exists()
     assert sealed.exists()
+
+
+def test_an_attachment_that_begins_like_an_encrypted_file_is_not_deleted(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
+    """Somebody has sent a file of an encrypted archive; the archive refers to it, so a decryption keeps it."""
+    media_key.create(connection)
+    media_key.mark_superseded(connection)
+    (tmp_path / "aa").mkdir()
+    for name in ("sent.bin", "left"):
+        (tmp_path / "aa" / name).write_bytes(MAGIC + b"content")
+    connection.execute("INSERT INTO media VALUES ('aa/sent.bin')")
+    media_key.delete_superseded_files(connection, MediaFolder(tmp_path))
+    assert [path.name for path in (tmp_path / "aa").iterdir()] == ["sent.bin"]
 
 
 def test_what_is_deleted_is_overwritten(tmp_path: Path) -> None:

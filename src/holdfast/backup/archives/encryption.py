@@ -27,7 +27,7 @@ from holdfast.backup.archives.archive_file import (
     places_beside,
 )
 from holdfast.backup.archives.media_cipher import MediaKey
-from holdfast.backup.archives.media_files import MediaFolder
+from holdfast.backup.archives.media_files import KeptFile, MediaFolder
 from holdfast.backup.archives.passphrases import ArchiveKey, is_encrypted, make_key
 from holdfast.backup.container.atomic_write import sync_folder
 from holdfast.backup.container.chunks import CHUNK
@@ -237,14 +237,18 @@ def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str]
         "WHERE a.media_name = d.media_name ORDER BY a.message_id, a.role, a.n LIMIT 1) FROM media d "
         "WHERE d.path <> '' ORDER BY d.sha256, d.media_name"
     ).fetchall()
+    # The same content may be there with the extensions of several types.
+    paths: dict[str, dict[str, None]] = {}
+    for _name, digest, path, _content_type in rows:
+        paths.setdefault(digest, {})[path] = None
     places: dict[str, str] = {}
     written: dict[str, str] = {}
     files = damaged = 0
-    for name, digest, path, content_type in rows:
+    for name, digest, _path, content_type in rows:
         new_place = written.get(digest)
         if new_place is None:
             new_place = written[digest] = target.place_of(digest, content_type or "")
-            file = archive.media.find(path)
+            file = find_whole(archive.media, paths[digest], digest)
             try:
                 if file is not None:
                     with file.open() as source, target.write(new_place) as out:
@@ -254,6 +258,14 @@ def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str]
                 damaged += 1
         places[name] = new_place
     return places, EncryptionChange(files, damaged)
+
+
+def find_whole(media: MediaFolder, places: Iterable[str], digest: str) -> KeptFile | None:
+    """Return the file at one of several places with the same content, an undamaged one if there is a choice."""
+    files = [file for place in places if (file := media.find(place)) is not None]
+    if len(files) > 1:
+        files = [file for file in files if (found := file.digest()) and found.hex() == digest] or files
+    return next(iter(files), None)
 
 
 def write_copy(

@@ -64,8 +64,9 @@ def has_superseded_files(connection: sqlite3.Connection) -> bool:
 def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder) -> None:
     """Delete the media files in another form than the archive's: an earlier one, or that of an unfinished change.
 
-    They are recognised by their first bytes. No other process encrypts or decrypts meanwhile, as that writes such
-    files with the same lock; an import writes files of the archive's form.
+    They are recognised by their first bytes, unless the archive refers to them: somebody may have sent an
+    encrypted file. No other process encrypts or decrypts meanwhile, as that writes such files with the same lock;
+    an import writes files of the archive's form.
     """
     if not has_superseded_files(connection):
         return
@@ -73,9 +74,12 @@ def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder)
         # Another process may have encrypted or decrypted the archive since it was opened.
         if not has_superseded_files(connection):
             return
+        used = {place for (place,) in connection.execute("SELECT path FROM media")}
         try:
             for path in folder.files():
-                if not has_form(path, encrypted=folder.key is not None):
+                if path.relative_to(folder.path).as_posix() not in used and not has_form(
+                    path, encrypted=folder.key is not None
+                ):
                     overwrite_and_delete(path)
         except OSError:
             # Retried when the archive is next opened for writing.
