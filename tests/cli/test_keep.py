@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import typer
 
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, UnwritableBackup
+from holdfast.backup.folder_import import find_sources
 from holdfast.cli import keep, key_store
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.times import Zone
@@ -237,6 +239,34 @@ def test_watching_runs_again_once_a_change_has_settled(
     with pytest.raises(Ended):
         keep.watch_folder(folder, keep.signature(folder), again, 5, Zone())
     assert counts == [0, 0, 0, 0, 1, 1, 1]
+
+
+def test_a_watched_folder_that_cannot_be_read_any_more_has_a_run_that_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder of another phone appears beside it: the reason is printed once, and not waited out in silence."""
+    (folder.parent / "other").mkdir()
+    watched = folder.rename(folder.parent / "other" / folder.name).parent
+    steps = iter(["nothing", "second phone", "settle", "nothing", "nothing", "end"])
+
+    class Ended(Exception):
+        """Raised to end the command under test."""
+
+    def sleep(_seconds: float) -> None:
+        step = next(steps)
+        if step == "second phone":
+            shutil.copytree(watched / folder.name, watched / "second phone")
+        elif step == "end":
+            raise Ended
+
+    def again() -> int:
+        find_sources(watched)
+        raise AssertionError("the folder can be read")
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    with pytest.raises(Ended):
+        keep.watch_folder(watched, keep.signature(watched), again, 5, Zone())
+    assert capsys.readouterr().err.count("several backup folders") == 1
 
 
 def test_what_is_written_during_the_first_run_is_imported(

@@ -234,7 +234,10 @@ def watch_folder(folder: Path, kept: object, run: Callable[[], int], every: int,
 
 
 def signature(folder: Path) -> object:
-    """Return the paths, sizes and modification times of a folder's files; None if it does not exist."""
+    """Return the paths, sizes and modification times of a folder's files; None if it does not exist.
+
+    If it cannot be read, the reason is returned, so that the next run reports it.
+    """
     try:
         sources = find_sources(folder)
         paths = [path for source in sources for path in source.files]
@@ -243,8 +246,10 @@ def signature(folder: Path) -> object:
         if not paths:
             paths = list_files(folder) if folder.is_dir() else [folder]
         return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path in paths if (stat := stat_of(path)))
-    except (OSError, UnreadableBackup):
+    except OSError:
         return None
+    except UnreadableBackup as error:
+        return str(error) if folder.exists() else None
 
 
 def stat_of(path: Path) -> os.stat_result | None:
