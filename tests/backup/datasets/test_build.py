@@ -117,6 +117,27 @@ def test_a_backup_that_breaks_keeps_what_was_built_of_it(backups: Path, tmp_path
     assert open_target(tmp_path / "out").read_manifest().failed == []
 
 
+def test_a_backup_is_not_replaced_by_another_of_the_same_name(backups: Path, tmp_path: Path) -> None:
+    """One from another folder fails while the first is still there; a moved one, and `rebuild`, replace it."""
+    out, other = tmp_path / "out", tmp_path / "other"
+    hb.build_dataset([backups], out, workers=1)
+    other.mkdir()
+    (other / "1.binproto").write_bytes(stream_of(sample(20, 9)))
+    (other / "4.binproto").write_bytes(stream_of(sample(20, 4)))
+    summary = hb.build_dataset([other], out, workers=1)
+    assert (summary.written, summary.failed) == (("4.binproto",), ("1.binproto",))
+    assert f"the dataset has {backups / '1.binproto'} by this name" in summary.reasons["1.binproto"]
+    assert (hb.dataset_statistics(out).largest["1.binproto"], summary.backups) == (40, 4)
+    (tmp_path / "link").symlink_to(backups, target_is_directory=True)
+    os.utime(backups / "2.binproto", (1, 1))
+    assert hb.build_dataset([tmp_path / "link"], out, workers=1).written == ("2.binproto",)
+    assert hb.build_dataset([other], out, workers=1, rebuild=True).failed == ()
+    assert hb.dataset_statistics(out).largest["1.binproto"] == 20
+    moved = backups.rename(tmp_path / "moved")
+    os.utime(moved / "3.binproto", (1, 1))
+    assert hb.build_dataset([moved / "3.binproto"], out, workers=1).written == ("3.binproto",)
+
+
 def test_a_missing_key_says_where_to_put_it(tmp_path: Path) -> None:
     """The reason of a failed backup names the key file that is missing."""
     (tmp_path / "sealed").write_bytes(container_of(small_sample()))

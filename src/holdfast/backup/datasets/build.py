@@ -1,7 +1,7 @@
 """Builds datasets incrementally: one task per backup, on all cores or on a Ray cluster."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -27,7 +27,9 @@ from holdfast.backup.datasets.targets import (
 )
 from holdfast.backup.datasets.tasks import BuildTask
 from holdfast.backup.errors import TargetRefused, UnwritableBackup
+from holdfast.backup.path_text import path_text
 from holdfast.backup.public import public
+from holdfast.backup.target_check import is_same
 from holdfast.redacted_repr import redacted
 
 __all__ = ["DatasetBuild", "build_dataset", "dataset_batches"]
@@ -77,7 +79,8 @@ def build_dataset(
     A source is a backup in any form `open` takes, or a folder with backups in it. The key of a backup is read from
     the file with its name and `.key` in the folder `keys` or beside it, else from `key_file`. A backup whose files
     have the same sizes and times as when it was written is skipped, unless `rebuild`. A backup that cannot be read
-    is reported, and its rows from an earlier build stay. An interrupted build can be resumed by running it again.
+    is reported, and its rows from an earlier build stay. So is one with the name of another that was read
+    elsewhere, which `rebuild` replaces. An interrupted build can be resumed by running it again.
 
     The engine `processes` uses `workers` processes of this machine, by default one per core; `ray` the cluster at
     `address`, which must reach the sources and the target by the same paths (extra `ray`). `progress` is called
@@ -102,12 +105,13 @@ def build_dataset(
             for dataset_source in dataset_sources
             if rebuild or not is_current(dataset_source, recorded.get(dataset_source.name))
         ]
+        failed = {} if rebuild else dict(find_conflicts(stale, recorded))
+        stale = [dataset_source for dataset_source in stale if dataset_source.name not in failed]
         # The largest first, so that no worker begins a large backup when the others are finished.
         stale.sort(key=DatasetSource.size, reverse=True)
         tasks = [BuildTask(dataset_source, absolute(dataset_target)) for dataset_source in stale]
         results = run_ray(tasks, address) if engine == "ray" else run_processes(tasks, workers or core_count())
         built: dict[str, BackupRecord] = {}
-        failed: dict[str, FailedBackup] = {}
         for finished, result in enumerate(results, 1):
             if isinstance(result, FailedBackup):
                 failed[result.name] = result
@@ -120,7 +124,7 @@ def build_dataset(
         dataset_target.write_manifest(
             DatasetManifest(SCHEMA_VERSION, records, [failed[name] for name in sorted(failed)])
         )
-    names = {dataset_source.name for dataset_source in stale}
+    names = {*built, *failed}
     return DatasetBuild(
         written=tuple(sorted(built)),
         unchanged=tuple(
@@ -183,6 +187,27 @@ def is_current(source: DatasetSource, record: BackupRecord | None) -> bool:
         and bool(record.stamp)
         and record.stamp == source.stamp()
     )
+
+
+def find_conflicts(
+    sources: Iterable[DatasetSource], recorded: Mapping[str, BackupRecord]
+) -> Iterator[tuple[str, FailedBackup]]:
+    """Yield the backups that would replace another one in the dataset, which an earlier build read elsewhere.
+
+    A backup that was moved replaces itself: it is not in its former place any more.
+    """
+    for source in sources:
+        record = recorded.get(source.name)
+        path = path_text(source.path)
+        if record is None or record.path == path:
+            continue
+        other = Path(record.path)
+        if other.exists() and not is_same(other, Path(source.path)):
+            reason = (
+                f"the dataset has {other} by this name; rename one of them, "
+                "or replace it in the dataset with --rebuild"
+            )
+            yield source.name, FailedBackup(source.name, path, reason)
 
 
 def absolute(target: DatasetTarget) -> str:
