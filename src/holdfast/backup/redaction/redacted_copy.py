@@ -75,8 +75,9 @@ def redact(
     The copy has the same records, ids, sizes, timestamps and faults, but no names, texts, phone numbers, keys,
     hashes or addresses; pseudonyms are consistent. The same `seed` gives the same copy and reveals nothing about
     the original; without a seed each copy differs. Damaged records are replaced by records with the same fault,
-    and unreadable gaps by others of the same size. A file whose encryption or compression is damaged is copied as
-    far as it can be read. With `replace` an existing file is replaced, but never the source.
+    and unreadable gaps by others of the same size; a damaged record directly before a gap may become a part of it.
+    A file whose encryption or compression is damaged is copied as far as it can be read. With `replace` an
+    existing file is replaced, but never the source.
 
     >>> hb.redact("chats.binproto", "redacted.binproto", seed=1)
     Redaction(frames=255, damaged=0, problem=<0 characters>, gaps=0, faults=<0 items>)
