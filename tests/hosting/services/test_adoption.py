@@ -5,18 +5,22 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import text
 
+from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.checks import examine
-from holdfast.hosting.services import adoption
+from holdfast.hosting.errors import StorageUnavailable
+from holdfast.hosting.services import adoption, repositories
 from holdfast.hosting.services.adoption import adopt, has_happened, record_pending_updates
+from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.hosting.store import migrate, pending_ref_updates
 from holdfast.hosting.store.commit_keys import IdempotencyKey, find_key
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import repository_by_id
+from holdfast.hosting.store.repository_log import NOT_ADOPTED
 from holdfast.settings import Settings
 from tests.hosting.git import oracle
-from tests.hosting.old_data_folder import LOOSE, OldDataFolder, make_old_data_folder
+from tests.hosting.old_data_folder import LOOSE, OldDataFolder, make_old_data_folder, refs_of
 from tests.hosting.repository_helpers import recorded_events
 
 ZERO = "0" * 40
@@ -187,3 +191,27 @@ def test_the_ref_tells_whether_an_update_happened(app: App, old: OldDataFolder) 
     for before, after, at, happened in UPDATES:
         update = RefUpdate(f"refs/heads/at-{at or 'nothing'}", ids[before], ids[after])
         assert has_happened(copy, update) is happened, (before, after, at)
+
+
+def test_the_default_branch_of_a_repository_that_is_not_adopted_is_not_changed(
+    app: App, old: OldDataFolder
+) -> None:
+    """The new version would replace the damaged folder, which is the only copy, by an empty repository."""
+    commit = oracle.line(old.loose, "rev-parse", "main~1")
+    lost = old.loose / "objects" / commit[:2] / commit[2:]
+    content = lost.read_bytes()
+    lost.unlink()
+    migrate.upgrade(old.database)
+    adopt(app)
+    before = refs_of(old.loose)
+    owner = Actor(old.owner)
+    target = repositories.show(app, owner, LOOSE)
+    with pytest.raises(StorageUnavailable, match="not adopted"):
+        repositories.edit(app, owner, target, RepositoryEdit(description="x", default_branch="fix"))
+    repository = repositories.edit(app, owner, target, RepositoryEdit(website="https://ship.example"))
+    assert (repository.version, repository.default_branch) == (NOT_ADOPTED, "main")
+    assert (repository.description, repository.website) == ("", "https://ship.example")
+    assert refs_of(app.copies.update(LOOSE).folder) == before
+    lost.write_bytes(content)
+    adopt(app)
+    assert list(examine(app, deep=True)) == []

@@ -28,11 +28,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import NameRefused, NoSuchRepository, RepositoryTaken
+from holdfast.hosting.errors import NameRefused, NoSuchRepository, RepositoryTaken, StorageUnavailable
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.notification_writes import end_transfer
 from holdfast.hosting.store.prepared_statements import Link, Statement
+from holdfast.hosting.store.repository_log import NOT_ADOPTED
 from holdfast.hosting.store.substring_search import SubstringMatch, page_matching, rows_containing
 from holdfast.hosting.store.tables import (
     collaborators,
@@ -408,7 +409,11 @@ def change_repository(connection: Connection, repository: Repository, **columns:
     if "default_branch" in columns:
         # HEAD of every local copy is updated with the version.
         values["version"] = repositories.c.version + 1
-    connection.execute(update(repositories).where(repositories.c.id == repository.id).values(**values))
+    changed = update(repositories).where(repositories.c.id == repository.id).values(**values)
+    version = connection.execute(changed.returning(repositories.c.version)).scalar_one_or_none()
+    if "default_branch" in columns and version == NOT_ADOPTED + 1:
+        # With a version, its folder would be replaced by a copy of an empty log. The caller rolls back.
+        raise StorageUnavailable("the repository is not adopted yet; `holdfast admin doctor` says more")
 
 
 def has_refs(prefix: str) -> ColumnElement[bool]:
