@@ -128,8 +128,8 @@ def test_a_mirror_is_claimed_for_longer_than_a_push_takes(
     def push(app: App, mirror: PushMirror) -> None:
         with app.database.read() as connection:
             claims.append(connection.execute(select(table.c.claimed_until)).scalar_one() - int(time.time()))
+        assert mirror.next_sync_at == int(time.time()) + claims[0]
         store.request_push(app.database, scenario.repository)
-        assert mirror.next_sync_at is None
 
     monkeypatch.setattr(push_mirrors, "push", push)
     assert push_mirrors.push_due(scenario.app) == 1
@@ -137,3 +137,27 @@ def test_a_mirror_is_claimed_for_longer_than_a_push_takes(
     later = int(time.time()) + claims[0]
     assert store.claim_due(scenario.app.database, seconds=1, now=later - 10) is None
     assert store.claim_due(scenario.app.database, seconds=1, now=later + 10) is not None
+
+
+@pytest.mark.parametrize("sync_on_commit", [False, True])
+def test_a_mirror_whose_push_was_interrupted_is_due_when_its_claim_ends(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch, *, sync_on_commit: bool
+) -> None:
+    """A process that is killed while it pushes, also after a failed push, does not end a mirror for good."""
+    app, name = scenario.app, create(scenario, interval="1h", sync_on_commit=sync_on_commit).name
+    assert push_mirrors.push_due(app) == 1
+    assert push_mirrors.find(*scenario.caller(scenario.owner), name).last_error
+    store.request_push(app.database, scenario.repository)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(push_mirrors, "push_refs", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            push_mirrors.push_due(app)
+    now = int(time.time())
+    assert store.claim_due(app.database, seconds=1, now=now + 60) is None
+    claimed = store.claim_due(app.database, seconds=1, now=now + 60 + 600 + 10)
+    assert claimed is not None
+    assert claimed.name == name

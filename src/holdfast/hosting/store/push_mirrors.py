@@ -99,7 +99,8 @@ def request_push(database: Database, repository: Repository) -> int:
 def claim_due(database: Database, *, seconds: int, now: int) -> PushMirror | None:
     """Claim a push mirror that is due for `seconds`; None if none is due.
 
-    One with `sync_on_commit` is due when its repository has changed since the last push, unless that failed.
+    One with `sync_on_commit` is due when its repository has changed since the last push, unless that failed. If
+    the process that claims it ends before `end_push`, it is due again when the claim ends.
     """
     changed = and_(
         push_mirrors.c.sync_on_commit,
@@ -118,7 +119,7 @@ def claim_due(database: Database, *, seconds: int, now: int) -> PushMirror | Non
     claimed = (
         update(push_mirrors)
         .where(push_mirrors.c.id == first, push_mirrors.c.claimed_until <= now)
-        .values(claimed_until=now + seconds, next_sync_at=None)
+        .values(claimed_until=now + seconds, next_sync_at=now + seconds)
         .returning(*COLUMNS)
     )
     with database.write() as connection:
@@ -127,7 +128,7 @@ def claim_due(database: Database, *, seconds: int, now: int) -> PushMirror | Non
 
 
 def end_push(database: Database, mirror: PushMirror, *, error: str, version: int, wait: int) -> None:
-    """Record that a push mirror was pushed, or the error, and when it is due next.
+    """Record that a claimed push mirror was pushed, or the error, and when it is due next.
 
     A mirror for which a push was requested meanwhile stays due.
     """
@@ -138,7 +139,5 @@ def end_push(database: Database, mirror: PushMirror, *, error: str, version: int
         values |= {"last_update": now, "pushed_version": version}
     with database.write() as connection:
         connection.execute(statement.values(**values))
-        if wait:
-            connection.execute(
-                statement.where(push_mirrors.c.next_sync_at.is_(None)).values(next_sync_at=now + wait)
-            )
+        unrequested = statement.where(push_mirrors.c.next_sync_at == mirror.next_sync_at)
+        connection.execute(unrequested.values(next_sync_at=now + wait if wait else None))
