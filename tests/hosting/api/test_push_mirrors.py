@@ -10,7 +10,9 @@ import pytest
 from sqlalchemy import select, update
 
 from holdfast.hosting.app import App
+from holdfast.hosting.git.program import run
 from holdfast.hosting.services import push_mirrors
+from holdfast.hosting.storage import local_copies
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import push_mirrors as table
 from holdfast.server.app import build
@@ -85,6 +87,23 @@ def test_a_push_mirror_gets_branches_tags_and_deletions(
     assert push_mirrors.push_due(app) == 0
     assert ada.post("/repos/ada/ship/push_mirrors-sync").status_code == 200
     assert push_mirrors.push_due(app) == 1
+
+
+def test_a_damaged_local_copy_deletes_no_branch_of_the_mirror(
+    ada: httpx.Client, clients: ServiceClients, app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ref that only the local copy has lost is not deleted in the remote repository."""
+    monkeypatch.setattr(local_copies, "REFS_SECONDS", 0.0)
+    monkeypatch.setattr(local_copies, "REFS_FACTOR", 0)
+    work = push_sample_history(clients, tmp_path)
+    mirrored(ada, clients)
+    assert push_mirrors.push_due(app) == 1
+    before = remote_refs(work, clients, "ada/copy")
+    folder = app.folders.path(ada.get("/repos/ada/ship").json()["id"])
+    run(folder, "update-ref", "-d", "refs/heads/café")
+    assert ada.post("/repos/ada/ship/push_mirrors-sync").status_code == 200
+    assert push_mirrors.push_due(app) == 1
+    assert remote_refs(work, clients, "ada/copy") == before
 
 
 def test_a_push_that_fails_is_tried_again_later(

@@ -121,6 +121,7 @@ def push_refs(app: App, repository: Repository, mirror: PushMirror) -> None:
     credentials = Credentials(mirror.username, app.cipher.decrypt(mirror.secret))
     url = remotes.parse_address(mirror.remote_address, "RemoteAddress")
     remote = remotes.open_remote(app, url, credentials, "git-receive-pack")
-    copy = app.copies.open(repository)
+    # Its refs are compared with the database: git deletes in the remote what a damaged copy lacks.
+    folder = app.copies.path(repository)
     with app.folders.incoming() as aside:
-        git_remotes.push(copy.folder, remote, remotes.limits_of(app), aside=aside)
+        git_remotes.push(folder, remote, remotes.limits_of(app), aside=aside)
