@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -267,7 +267,8 @@ def test_uploads_expire_a_week_after_their_last_chunk(app: App, ada: Actor) -> N
         connection.exec_driver_sql("UPDATE chat_backups SET updated_at = 1")
     send(app, ada, old, 0, MB, b"x" * MB)
     now = time.time()
-    assert chat_uploads.expire(app, now=now + IDLE_SECONDS - 60) == 0
+    chat_uploads.expire(app, now=now + IDLE_SECONDS - 60)
+    assert chat_uploads.find(app, ada, old.uuid).uuid == old.uuid
     maintenance.clean(app, now=now + IDLE_SECONDS + 60)
     with pytest.raises(NoSuchChatBackup):
         chat_uploads.find(app, ada, old.uuid)
@@ -275,6 +276,33 @@ def test_uploads_expire_a_week_after_their_last_chunk(app: App, ada: Actor) -> N
         send(app, ada, old, 0, 2 * MB, b"x" * MB)
     assert len(list(chat_uploads.stored(app))) == 1
     assert read(app, ada, chat_backup, "kept") == b"x"
+
+
+def test_an_upload_that_is_continued_while_others_expire_is_kept(
+    app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list of expired uploads may be old when the last of them is deleted."""
+    first, continued, completed = (begun(app, ada, name, {name: 2 * MB}) for name in ("a", "b", "c"))
+    for upload in (first, continued, completed):
+        send(app, ada, upload, 0, 0, b"x" * MB)
+    with app.database.write() as connection:
+        connection.exec_driver_sql("UPDATE chat_backups SET updated_at = 1")
+    delete_parts = chat_backups.delete_parts
+
+    def delete_slowly(app: App, uuids: Iterable[str]) -> None:
+        monkeypatch.setattr(chat_backups, "delete_parts", delete_parts)
+        delete_parts(app, uuids)
+        for upload in (continued, completed):
+            send(app, ada, upload, 0, MB, b"y" * MB)
+        chat_uploads.complete(app, ada, completed.uuid, kind="plain")
+
+    monkeypatch.setattr(chat_backups, "delete_parts", delete_slowly)
+    chat_uploads.expire(app)
+    with pytest.raises(NoSuchChatBackup):
+        chat_uploads.find(app, ada, first.uuid)
+    assert received(app, ada, continued) == [2 * MB]
+    done = chat_backups.find(app, ada, completed.uuid)
+    assert read(app, ada, done, "c") == b"x" * MB + b"y" * MB
 
 
 def test_a_failing_store_loses_no_chunk(app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,13 +215,13 @@ def stored(app: App) -> Iterator[tuple[str, StoredFile]]:
     return list_by_uuid(app.store, CHATS, object_key)
 
 
-def expire(app: App, *, now: float | None = None) -> int:
-    """Delete uploads that received no chunk for a week, with their bytes; return how many."""
+def expire(app: App, *, now: float | None = None) -> None:
+    """Delete uploads that received no chunk for a week, with their bytes."""
     before = int((time.time() if now is None else now) - IDLE_SECONDS)
-    old = store.expired_uploads(app.database, before=before)
-    for upload in old:
-        chat_backups.delete_parts(app, backups_store.delete_backup(app.database, upload))
-    return len(old)
+    for upload in store.expired_uploads(app.database, before=before):
+        # While others were deleted, this one may have been continued, or even completed.
+        parts = backups_store.delete_backup(app.database, upload, idle_since=before)
+        chat_backups.delete_parts(app, parts)
 
 
 def collect_garbage(app: App, *, now: float) -> int:

@@ -165,18 +165,23 @@ def rename_backup(database: Database, backup: ChatBackup, name: str) -> ChatBack
     return ChatBackup(*row)
 
 
-def delete_backup(database: Database, backup: ChatBackup) -> list[str]:
-    """Delete a backup with its files, parts and shares; return the uuids of the parts, now garbage."""
+def delete_backup(database: Database, backup: ChatBackup, *, idle_since: int | None = None) -> list[str]:
+    """Delete a backup with its files, parts and shares; return the uuids of the parts, now garbage.
+
+    With `idle_since`, only an upload in progress to which nothing was added since that time is deleted.
+    """
     parts = (
         select(chat_backup_parts.c.uuid)
         .join(chat_backup_files, chat_backup_files.c.id == chat_backup_parts.c.file_id)
         .where(chat_backup_files.c.backup_id == backup.id)
     )
+    locked = update(chat_backups).where(chat_backups.c.id == backup.id).values(name=chat_backups.c.name)
+    if idle_since is not None:
+        locked = locked.where(chat_backups.c.state == "uploading", chat_backups.c.updated_at < idle_since)
     with database.write() as connection:
         # A concurrent insert of a part waits for this row, and then finds no upload.
-        connection.execute(
-            update(chat_backups).where(chat_backups.c.id == backup.id).values(name=chat_backups.c.name)
-        )
+        if not connection.execute(locked).rowcount:
+            return []
         uuids = list(connection.execute(parts).scalars())
         connection.execute(delete(chat_backups).where(chat_backups.c.id == backup.id))
     return uuids
