@@ -1,7 +1,7 @@
 """Forks: concurrent creation, and the login and the parent they require."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from sqlalchemy import update
@@ -26,19 +26,21 @@ from holdfast.hosting.errors import (
 from holdfast.hosting.services import forks, organizations, repositories, transfers, users, webhooks
 from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.organizations import OrganizationEdit
-from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
 from holdfast.hosting.services.users import ProfileEdit
 from holdfast.hosting.services.webhooks import NewWebhook
 from holdfast.hosting.store import deliveries, protections, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.deliveries import DeliveryFilter
+from holdfast.hosting.store.forks import hide_forks_of_owner
 from holdfast.hosting.store.protections import ProtectionRule
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import repositories as table
+from holdfast.hosting.store.tables import users as accounts
 from holdfast.hosting.store.transfers import add_transfer
 from tests.hosting.repository_helpers import READ, WRITE, let_in, make_organization, make_people, recorded_events
-from tests.hosting.services.commit_helpers import commit_request, file_change
+from tests.hosting.services.commit_helpers import commit_as, commit_request, file_change
 
 SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
@@ -131,6 +133,46 @@ def test_a_private_repository_is_forked_by_its_readers_and_stays_private(app: Ap
     for user, count in ((ada, 1), (bob, 1), (eve, 0), (None, 0)):
         listed = forks.list_forks(app, seen(app, user, fork)[1], seen(app, ada, parent)[2], skip=0, limit=9)
         assert listed.total == count
+
+
+def test_a_repository_that_became_private_meanwhile_has_no_public_fork(app: App) -> None:
+    """The fork of a reader is private, and others get none, although it was public when their request began."""
+    ada, bob, eve = make_people(app.database, "ada", "bob", "eve")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    let_in(app.database, parent, bob, READ)
+    bobs, eves = seen(app, bob, parent), seen(app, eve, parent)
+    repositories.edit(*seen(app, ada, parent), RepositoryEdit(is_private=True))
+    assert forks.fork(*bobs).is_private
+    with pytest.raises(Forbidden):
+        forks.fork(*eves)
+    assert repository_by_id(app.database, parent.id).fork_count == 1
+
+
+def test_a_fork_waits_for_a_change_of_the_visibility_of_its_parents_owner(app: App) -> None:
+    """That change hides the forks that exist; one that is created at the same moment is private too."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    let_in(app.database, parent, bob, READ)
+    request = seen(app, bob, parent)
+    with ThreadPoolExecutor(1) as pool:
+        with app.database.write() as connection:
+            connection.execute(update(accounts).where(accounts.c.id == ada.id).values(visibility="private"))
+            hide_forks_of_owner(connection, ada)
+            forked = pool.submit(forks.fork, *request)
+            wait([forked], timeout=0.5)
+            assert not forked.done()
+        assert forked.result().is_private
+
+
+def test_a_fork_knows_its_branches_if_the_parent_was_pushed_to_meanwhile(app: App) -> None:
+    """The number of branches and the default branch are those of the content that is copied."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"))
+    request = seen(app, bob, parent)
+    commit_as(app, parent, ada, "Begin", branch="trunk")
+    fork = forks.fork(*request)
+    assert (fork.default_branch, fork.is_empty, fork.branch_count) == ("trunk", False, 1)
+    assert head(app, fork, "trunk") is not None
 
 
 @SQLITE

@@ -29,9 +29,10 @@ from holdfast.hosting.storage.pack_files import pack_draft
 from holdfast.hosting.store import forks as store
 from holdfast.hosting.store import hooks, lfs, subscriptions
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import TransactionDatabase
 from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.store.ref_updates import RefUpdate
-from holdfast.hosting.store.repositories import Repository, add_repository, repository_by_id
+from holdfast.hosting.store.repositories import Repository, add_repository, grants_of, repository_by_id
 from holdfast.hosting.store.repository_events import record_created
 from holdfast.hosting.store.tables import repositories as table
 
@@ -53,12 +54,14 @@ def fork(
     access.require_read(target, Unit.CODE)
     owner = find_owner(app, actor, organization) if organization else user
     repositories.require_create_for(app, actor, owner)
-    parent = target.repository
-    name = name or parent.name
+    name = name or target.repository.name
     check_length(name, "Name", repositories.LONGEST_NAME)
-    is_private = parent.is_private or parent.owner.visibility == "private"
     with app.database.write() as connection:
-        store.count_fork(connection, parent)
+        # It may have been pushed to or made private since the request began; the fork has its current content.
+        parent = store.lock_parent(connection, target.repository)
+        grants = grants_of(TransactionDatabase(app.database, connection), user, parent)
+        access.require_read(RepositoryAccess(parent, access.repository_access(actor, parent, grants)), Unit.CODE)
+        is_private = parent.is_private or parent.owner.visibility == "private"
         existing = store.find_fork(connection, parent, owner)
         if existing is not None:
             raise ForkExists(parent.full_name, f"{owner.name}/{existing}")

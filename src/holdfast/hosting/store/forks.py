@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, insert, literal, o
 from holdfast.hosting.errors import GoneMeanwhile, StorageUnavailable
 from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repositories import Repository, repositories_by_id
 from holdfast.hosting.store.repository_log import NOT_ADOPTED
 from holdfast.hosting.store.tables import (
     collaborators,
@@ -22,16 +22,17 @@ from holdfast.hosting.store.tables import (
     ref_log,
     refs,
     repositories,
+    users,
 )
 
 __all__ = [
     "copy_collaborators",
     "copy_content",
     "copy_lfs_links",
-    "count_fork",
     "find_fork",
     "hide_forks",
     "hide_forks_of_owner",
+    "lock_parent",
     "record_fork",
 ]
 
@@ -44,8 +45,13 @@ FORKED = or_(
 )
 
 
-def count_fork(connection: Connection, parent: Repository) -> None:
-    """Increment the fork count of a repository, which locks its row until the end of the transaction."""
+def lock_parent(connection: Connection, parent: Repository) -> Repository:
+    """Return the current row of a repository, and increment its fork count, which locks it until the commit.
+
+    The row of its owner is locked first, since a change of their visibility hides the forks that it finds.
+    """
+    owner = select(repositories.c.owner_id).where(repositories.c.id == parent.id).scalar_subquery()
+    connection.execute(select(users.c.id).where(users.c.id == owner).with_for_update(read=True))
     counted = (
         update(repositories)
         .where(repositories.c.id == parent.id)
@@ -57,6 +63,7 @@ def count_fork(connection: Connection, parent: Repository) -> None:
         raise GoneMeanwhile("the repository was deleted meanwhile")
     if version == NOT_ADOPTED:
         raise StorageUnavailable("the repository is not adopted yet; `holdfast admin doctor` says more")
+    return repositories_by_id(connection, [parent.id])[parent.id]
 
 
 def find_fork(connection: Connection, parent: Repository, owner: Account) -> str | None:
