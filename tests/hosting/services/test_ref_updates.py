@@ -24,6 +24,7 @@ from holdfast.hosting.store.protections import ProtectionRule
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.secret import Secret
+from tests.hosting.services.commit_helpers import commit_as
 from tests.hosting.storage.log_helpers import ADA
 from tests.hosting.webhooks.event_helpers import add_hook, last
 
@@ -163,6 +164,16 @@ def test_the_first_branch_of_an_empty_repository_is_its_default_branch(app: App)
         updates = [RefUpdate(name, ZERO, commit) for name in names]
         assert ref_updates.record(app, empty, [ActorUpdates(admin.id, updates)], [pack]) == []
         assert repository_by_id(app.database, empty.id).default_branch == expected
+
+
+def test_only_the_first_of_two_concurrent_branches_becomes_the_default_branch(app: App) -> None:
+    """A writer that read the repository while it was empty does not replace the default branch of another."""
+    admin = accounts.find_user(app.database, "admin")
+    empty = repositories.create(app, admin, admin, NewRepository(name="logs"))
+    commit_as(app, empty, admin, "One", branch="main")
+    commit_as(app, empty, admin, "Two", branch="main", new_branch="dev")
+    current = repository_by_id(app.database, empty.id)
+    assert (current.default_branch, current.is_empty, current.branch_count) == ("main", False, 2)
 
 
 def test_the_options_of_a_push_are_kept_with_its_push_events(app: App, repository: Repository) -> None:

@@ -304,7 +304,7 @@ def record(
                 commit_references.lock_repositories(app.database, connection, repository, named) if named else {}
             )
             if default_branch != repository.default_branch:
-                repositories.change_repository(connection, repository, default_branch=default_branch)
+                set_first_branch(connection, repository, updates)
             write(connection)
             if locked is not None:
                 locked(connection)
@@ -377,6 +377,14 @@ def new_default_branch(repository: Repository, updates: Sequence[RefUpdate]) -> 
         if new_branches and repository.default_branch not in new_branches
         else repository.default_branch
     )
+
+
+def set_first_branch(connection: Connection, repository: Repository, updates: Sequence[RefUpdate]) -> None:
+    """Make the first branch the default branch, unless another request has pushed one since the row was read."""
+    repositories.lock_row(connection, repository)
+    current = repositories.repositories_by_id(connection, [repository.id]).get(repository.id)
+    if current is not None and (branch := new_default_branch(current, updates)) != current.default_branch:
+        repositories.change_repository(connection, current, default_branch=branch)
 
 
 def read_pushes(
