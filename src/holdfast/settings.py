@@ -113,7 +113,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=36_500,
-            description="Number of days in which a deleted or force-pushed branch can be restored.",
+            description="Number of days in which a deleted or force-pushed branch can be restored, at least an "
+            "hour.",
         ),
     ] = 90
     local_copies_mb: Annotated[

@@ -3,7 +3,9 @@
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -176,6 +178,32 @@ def test_garbage_is_deleted_after_its_retention(app: App, repository: Repository
     assert maintenance.collect_garbage(app, [repository.id]).compacted == (repository.id,)
     assert not has_second()
     assert app.copies.open(repository).header(first) is not None
+
+
+def test_a_branch_that_is_created_during_a_garbage_collection_has_its_objects(
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a retention time, another machine may delete the branch whose commits the new one shares."""
+    app = replace(app, settings=msgspec.structs.replace(app.settings, ref_retention_days=0))
+    first = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    commits(app, repository, 1)
+    second = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    record = ref_updates.record
+
+    def record_late(*arguments: Any, **named: Any) -> list[RefUpdate]:
+        monkeypatch.setattr(ref_updates, "record", record)
+        back = RefUpdate("refs/heads/main", second, first)
+        ref_updates.update_refs(app, repository, repository.owner, [back])
+        with app.database.write() as connection:
+            connection.execute(update(ref_log).values(created_at=ref_log.c.created_at - 60))
+        assert maintenance.collect_garbage(app, [repository.id]).compacted == (repository.id,)
+        return record(*arguments, **named)
+
+    monkeypatch.setattr(ref_updates, "record", record_late)
+    new = RefUpdate("refs/heads/new", "0" * 40, second)
+    ref_updates.update_refs(app, repository, repository.owner, [new])
+    app.copies.discard(repository.id)
+    assert fsck(app.copies.open(repository).folder).whole
 
 
 def test_only_what_a_force_push_or_a_deletion_left_is_collected_on_schedule(

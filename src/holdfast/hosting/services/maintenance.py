@@ -38,6 +38,9 @@ __all__ = [
 UPLOAD_SECONDS: Final = 86_400
 # What is read of the local copies in one run: about a second with a fast disk, and 700 GiB in the runs of a day.
 VERIFIED_BYTES: Final = 512 * 2**20
+# A write of another machine may be about to record a ref to objects that were reachable when it began, and which
+# it therefore has not packed. Its upload of a large pack may take this long.
+LEAST_RETENTION_SECONDS: Final = 3600
 # Copies of deleted repositories are deleted after this time without use, and so many in one run.
 ORPHAN_SECONDS: Final = 86_400
 ORPHANS_AT_ONCE: Final = 100
@@ -126,9 +129,8 @@ def collect_garbage(
     failed: list[int] = []
     for number in numbers:
         try:
-            is_done = app.compactor.collect_garbage(
-                number, retention_seconds=app.settings.ref_retention_days * 86_400
-            )
+            retention = max(app.settings.ref_retention_days * 86_400, LEAST_RETENTION_SECONDS)
+            is_done = app.compactor.collect_garbage(number, retention_seconds=retention)
             (collected if is_done else busy).append(number)
         except (HostingError, OSError) as error:
             if repositories.find_by_id(app.database, number) is not None:
