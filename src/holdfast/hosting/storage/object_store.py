@@ -254,7 +254,8 @@ class ObjectStore:
                 os.utime(source)
                 os.link(source, target)
             except FileExistsError:
-                return
+                # Its directory entry need not be durable yet: whoever linked it may still run, or was killed.
+                pass
             except OSError:  # another file system
                 with self.incoming_path() as copy:
                     shutil.copyfile(source, copy)
