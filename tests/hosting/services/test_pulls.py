@@ -1,5 +1,7 @@
 """Pull requests: permissions and validation of branches."""
 
+from typing import Any
+
 import pytest
 from sqlalchemy import update
 
@@ -15,17 +17,17 @@ from holdfast.hosting.errors import (
     Permission,
     RepositoryArchived,
 )
-from holdfast.hosting.services import forks, issues, pulls, reviews
+from holdfast.hosting.services import branches, forks, issues, pulls, reviews
 from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
 from holdfast.hosting.services.reviews import ReviewRequests
 from holdfast.hosting.store import repository_log
-from holdfast.hosting.store.issues import Issue
-from holdfast.hosting.store.pulls import CLEAN, find_pull
+from holdfast.hosting.store.issues import Branches, Issue
+from holdfast.hosting.store.pulls import CLEAN, find_pull, open_with_head
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import repositories as table
 from tests.hosting.repository_helpers import READ, add_commit, let_in, make_people
-from tests.hosting.services.commit_helpers import commit_request, file_change
+from tests.hosting.services.commit_helpers import commit_as, commit_request, file_change
 from tests.hosting.services.scenario import Scenario, make_scenario
 
 FIX = IssueDraft(title="Stop the leak")
@@ -53,6 +55,46 @@ def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scen
     issue = issues.create(*reader, IssueDraft(title="It leaks"))
     with pytest.raises(NoSuchIssue):
         pulls.find(scenario.app, reader[2], issue.number)
+
+
+def test_a_push_while_a_pull_request_is_created_is_part_of_it(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The head is not that of the moment at which the request began, which nothing would update."""
+    app, repository = scenario.app, scenario.repository
+    find_branches = pulls.find_branches
+
+    def find_then_push(*arguments: Any, **named: Any) -> Branches:
+        found = find_branches(*arguments, **named)
+        monkeypatch.setattr(pulls, "find_branches", find_branches)
+        commit_as(app, repository, repository.owner, "Caulk it", branch="fix")
+        return found
+
+    monkeypatch.setattr(pulls, "find_branches", find_then_push)
+    issue = pulls.create(*scenario.caller(scenario.reader), FIX, head="fix", base="main")
+    tip = repository_log.find_ref(app.database, repository.id, "refs/heads/fix")
+    assert issue.head_sha == tip
+    assert repository_log.find_ref(app.database, repository.id, f"refs/pull/{issue.number}/head") == tip
+
+
+def test_a_branch_that_is_deleted_while_a_pull_request_is_created_gets_none(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deletion closed the pull requests that there were; this one would stay open without a branch."""
+    app, repository = scenario.app, scenario.repository
+    find_branches = pulls.find_branches
+
+    def find_then_delete(*arguments: Any, **named: Any) -> Branches:
+        found = find_branches(*arguments, **named)
+        monkeypatch.setattr(pulls, "find_branches", find_branches)
+        branches.delete(*scenario.caller(scenario.owner), "fix")
+        return found
+
+    monkeypatch.setattr(pulls, "find_branches", find_then_delete)
+    with pytest.raises(NoSuchRef):
+        pulls.create(*scenario.caller(scenario.reader), FIX, head="fix", base="main")
+    with app.database.read() as connection:
+        assert open_with_head(connection, repository.id, "fix") == []
 
 
 def test_opening_a_pull_request_requires_read_access(scenario: Scenario) -> None:

@@ -1,5 +1,6 @@
 """Pull requests: open them from a branch or a fork, edit and close them."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -14,6 +15,7 @@ from holdfast.hosting.errors import (
     NoSuchBranch,
     NoSuchIssue,
     Permission,
+    RefMoved,
     Violation,
 )
 from holdfast.hosting.git import history, refs
@@ -31,6 +33,8 @@ from holdfast.hosting.store.repositories import Repository
 __all__ = ["create", "edit", "find", "find_between", "find_merged", "head_repository", "open_head"]
 
 HEAD_LENGTH: Final = 255
+# Maximum attempts when the head branch is updated while a pull request is created.
+ATTEMPTS: Final = 5
 
 
 def find(app: App, target: RepositoryAccess, number: int) -> Issue:
@@ -75,14 +79,26 @@ def create(
     access.require_read(target, Unit.PULLS)
     if asked is not None:
         reviews.check_reviewers(app, target, asked, user)
-    branches = find_branches(app, actor, target, head, base, allow_maintainer_edit=allow_maintainer_edit)
-    issue = issues.create(app, actor, target, draft, branches)
+
+    def attempt() -> Issue:
+        branches = find_branches(app, actor, target, head, base, allow_maintainer_edit=allow_maintainer_edit)
+        return issues.create(app, actor, target, draft, branches)
+
+    issue = keep_trying(attempt)
     compare_at_once(app, issue)
     with suppress(HostingError, OSError):
         code_owners.request_reviews(app, user, target.repository, issue)
     if asked is not None:
         reviews.request(app, actor, target, issue, asked)
     return issue
+
+
+def keep_trying(attempt: Callable[[], Issue]) -> Issue:
+    """Retry on the new commit when the head branch was updated meanwhile."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(RefMoved):
+            return attempt()
+    return attempt()
 
 
 def edit(

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 
-from holdfast.hosting.errors import InvalidReference, MergedAlready, NoSuchIssue, Outdated, PullTaken
+from holdfast.hosting.errors import InvalidReference, MergedAlready, NoSuchIssue, Outdated, PullTaken, RefMoved
 from holdfast.hosting.store import dependencies, issue_labels, pulls, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import record_assigned, set_assignees, write_assignees
@@ -240,12 +240,20 @@ def head_ref(number: int) -> str:
 
 
 def create_head_ref(change: IssueTransaction, issue: Issue, branches: Branches) -> None:
-    """Create the ref of a new pull request, with the objects that come from a fork."""
-    if branches.head_sha:
-        ref_update = RefUpdate(head_ref(issue.number), "0" * len(branches.head_sha), branches.head_sha)
-        repository_log.append(
-            change.connection, issue.repository_id, [(change.actor.id, ref_update)], branches.packs
-        )
+    """Create the ref of a new pull request, with the objects that come from a fork.
+
+    Raises `RefMoved` if the head branch, if it is said to be in the same repository, has moved since it was read:
+    that push found no pull request to update. Later ones wait for this transaction, which has taken a version.
+    """
+    if not branches.head_sha:
+        return
+    link, repository_id = change.connection, issue.repository_id
+    ref_update = RefUpdate(head_ref(issue.number), "0" * len(branches.head_sha), branches.head_sha)
+    repository_log.append(link, repository_id, [(change.actor.id, ref_update)], branches.packs)
+    if branches.head_repository_id == repository_id:
+        tip = repository_log.target_of(link, repository_id, f"refs/heads/{branches.head}")
+        if tip != branches.head_sha:
+            raise RefMoved("the head branch was updated by another request")
 
 
 def is_draft_title(title: str) -> bool:
