@@ -3,13 +3,15 @@
 import pytest
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import MergedAlready
-from holdfast.hosting.services import branches, pulls
+from holdfast.hosting.errors import MergedAlready, StorageUnavailable
+from holdfast.hosting.services import branches, issues, pull_heads, pulls
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
+from holdfast.hosting.services.pull_comparisons import compare_missed
 from holdfast.hosting.store import comments, repository_log
 from holdfast.hosting.store.issues import Issue, find_issue
 from holdfast.hosting.store.pulls import set_merged
 from tests.hosting.repository_helpers import add_commit
+from tests.hosting.services.commit_helpers import commit_as
 from tests.hosting.services.scenario import Scenario, make_scenario
 
 FIX = IssueDraft(title="Stop the leak")
@@ -87,3 +89,27 @@ def test_a_renamed_branch_takes_its_pull_requests_along(scenario: Scenario) -> N
         ("repair", "main", False),
         ("main", "stable", False),
     ]
+
+
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_a_branch_that_was_pushed_to_while_its_pull_request_was_closed_is_followed(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch, *, is_interrupted: bool
+) -> None:
+    """A pull request that is opened again as an issue has its commits, soon after if that fails at first."""
+    app, repository, writer = scenario.app, scenario.repository, scenario.caller(scenario.writer)
+    issue = open_pull(scenario)
+    pulls.edit(*writer, issue, IssueEdit(state="closed"))
+    commit_as(app, repository, scenario.writer, "Caulk it", branch="fix")
+    tip = repository_log.find_ref(app.database, repository.id, "refs/heads/fix")
+
+    def fail(*_: object) -> bool:
+        raise StorageUnavailable("the bucket does not answer")
+
+    with monkeypatch.context() as patch:
+        if is_interrupted:
+            patch.setattr(pull_heads, "follow", fail)
+        opened = issues.edit(*writer, current(scenario, issue), IssueEdit(state="open"))
+    assert opened.head_sha == (issue.head_sha if is_interrupted else tip)
+    compare_missed(app)
+    assert current(scenario, issue).head_sha == head_of(scenario, issue) == tip
+    assert [entry.kind for entry in entries(scenario, issue)] == ["close", "reopen", "pull_push"]

@@ -1,6 +1,7 @@
 """Issues and pull requests: open, edit, close, label, assign, lock and delete them."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
@@ -9,7 +10,16 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import Forbidden, InvalidReference, NoSuchIssue, NoSuchLabel, Permission, UnknownState
+from holdfast.hosting.errors import (
+    Forbidden,
+    HostingError,
+    InvalidReference,
+    NoSuchIssue,
+    NoSuchLabel,
+    Permission,
+    UnknownState,
+)
+from holdfast.hosting.services import pull_heads
 from holdfast.hosting.services.cross_references import references_of_issue
 from holdfast.hosting.services.fields import check_body, check_length, due, required_text
 from holdfast.hosting.store import assignees, issue_labels, issues
@@ -162,7 +172,13 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
         content_version=changes.content_version,
         references=new_references(app, actor, target, issue, title=title, body=changes.body),
     )
-    return issues.change_issue(database, repository, issue, user, columns)
+    changed = issues.change_issue(database, repository, issue, user, columns)
+    if issue.is_pull and issue.is_closed and not changed.is_closed:
+        # Its branch may have been pushed to while it was closed. The background task follows the branch too.
+        with suppress(HostingError, OSError):
+            if pull_heads.follow(app, changed, user.id):
+                changed = issues.find_issue(database, repository, issue.number)
+    return changed
 
 
 def new_references(

@@ -112,8 +112,8 @@ def save(app: App, comparisons: Sequence[tuple[Issue, PullComparison]]) -> None:
 
 def compare_all(app: App) -> None:
     """Compare the pull requests whose branches moved in repositories that this process wrote to."""
-    for work in (pull_heads.follow_forks, compare_outdated):
-        # Following a fork adds the base repository to `App.moved`; it is compared in the second step.
+    for work in (pull_heads.follow_branches, compare_outdated):
+        # Following a branch adds the base repository to `App.moved`; it is compared in the second step.
         named = sorted(app.moved)
         for repository_id in named:
             if work is compare_outdated:

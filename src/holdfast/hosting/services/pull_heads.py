@@ -1,7 +1,7 @@
 """The heads of pull requests: `refs/pull/N/head` is updated with the head branch in the same transaction.
 
 The ref is in the log of the base repository. The head branch of a fork is in another log: its objects are copied
-to the base repository as one pack, after the push to the fork is recorded (`follow_forks`).
+to the base repository as one pack, after the push to the fork is recorded (`follow_branches`).
 """
 
 import time
@@ -39,7 +39,7 @@ __all__ = [
     "PushedRange",
     "close_orphans",
     "follow",
-    "follow_forks",
+    "follow_branches",
     "move_head",
     "objects_for",
     "pushed_range",
@@ -200,8 +200,11 @@ def follow(app: App, issue: Issue, actor_id: int | None) -> bool:
     return True
 
 
-def follow_forks(app: App, head_repository_id: int) -> None:
-    """Update the heads of open pull requests from a fork to the fork's branches."""
+def follow_branches(app: App, head_repository_id: int) -> None:
+    """Update the heads of open pull requests from a repository, mostly a fork, to its branches.
+
+    Those in the same repository were updated with the push, unless they were closed then.
+    """
     for issue in pulls.behind_their_branch(app.database, head_repository_id):
         actor_id = repository_log.last_actor(app.database, head_repository_id, f"{BRANCHES}{issue.head_branch}")
         # A repository that was deleted meanwhile or cannot be read must not stop the others.

@@ -123,12 +123,6 @@ def edit(
     if is_allowed != allowed_before:
         with app.database.write() as connection:
             pulls.set_maintainer_edit(connection, issue, is_allowed=is_allowed)
-    if (
-        issue.is_closed
-        and not changed.is_closed
-        and pull_heads.follow(app, changed, access.require_login(actor).id)
-    ):
-        changed = find(app, target, issue.number)
     if changed.base_branch != issue.base_branch or changed.is_closed != issue.is_closed:
         compare_at_once(app, changed)
     return changed

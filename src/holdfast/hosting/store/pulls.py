@@ -322,14 +322,16 @@ def editable_heads(connection: Connection, head_repository_id: int, limit: int) 
 
 
 def behind_their_branch(database: Database, head_repository_id: int, limit: int = 1000) -> list[Issue]:
-    """Return the open pull requests in other repositories whose stored head differs from the tip of its branch."""
+    """Return the open pull requests from a repository whose stored head differs from the tip of its branch.
+
+    One in the same repository is behind if the branch was pushed to while it was closed.
+    """
     statement = (
         select(*ISSUE)
         .select_from(JOINED)
         .where(
             IS_OPEN,
             issues.c.head_repository_id == head_repository_id,
-            issues.c.repository_id != head_repository_id,
             heads.c.target != issues.c.head_sha,
         )
         .order_by(issues.c.id)
@@ -421,7 +423,7 @@ def outdated_pulls(database: Database, repository_id: int, limit: int) -> list[t
 
 
 def repositories_with_outdated_pulls(database: Database, limit: int) -> tuple[list[int], list[int]]:
-    """Return repositories with open pull requests to compare, and forks whose branches (heads) moved."""
+    """Return repositories with open pull requests to compare, and those whose branches (heads) moved."""
     outdated = or_(
         pull_requests.c.checked_head != issues.c.head_sha, pull_requests.c.checked_base != bases.c.target
     )
@@ -429,13 +431,7 @@ def repositories_with_outdated_pulls(database: Database, limit: int) -> tuple[li
         select(issues.c.repository_id).select_from(JOINED).where(IS_OPEN, outdated, bases.c.target.is_not(None))
     )
     moved = (
-        select(issues.c.head_repository_id)
-        .select_from(JOINED)
-        .where(
-            IS_OPEN,
-            issues.c.head_repository_id != issues.c.repository_id,
-            heads.c.target != issues.c.head_sha,
-        )
+        select(issues.c.head_repository_id).select_from(JOINED).where(IS_OPEN, heads.c.target != issues.c.head_sha)
     )
     with database.read() as connection:
         return (
