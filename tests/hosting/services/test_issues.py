@@ -43,9 +43,11 @@ CHANGES: list[Callable[[Caller, Issue], object]] = [
     lambda who, issue: issues.unlock(*who, issue),
     lambda who, issue: issues.add_labels(*who, issue, []),
     lambda who, issue: issues.replace_labels(*who, issue, []),
+    lambda who, issue: issues.change_labels(*who, issue, more=[], less=[]),
     lambda who, issue: issues.remove_label(*who, issue, "bug"),
     lambda who, issue: issues.add_assignees(*who, issue, ["bob"]),
     lambda who, issue: issues.remove_assignees(*who, issue, ["bob"]),
+    lambda who, issue: issues.change_assignees(*who, issue, more=["bob"], less=[]),
 ]
 
 
@@ -166,6 +168,10 @@ def test_labels_are_added_replaced_and_removed(scenario: Scenario) -> None:
     assert names() == ["old"]
     issues.replace_labels(*writer, issue, ["bug"])
     assert names() == ["bug"]
+    issues.change_labels(*writer, issue, more=[old.id], less=[2**40])
+    assert names() == ["bug", "old"]
+    issues.change_labels(*writer, issue, more=["old"], less=[bug.id])
+    assert names() == ["old"]
 
 
 def test_writers_set_dates_milestones_and_assignees(scenario: Scenario) -> None:
@@ -207,6 +213,13 @@ def test_assignees_are_writers(scenario: Scenario) -> None:
     assert assigned() == ["bob"]
     issues.edit(*writer, issue, IssueEdit(assignees=["ada"]))
     assert assigned() == ["ada"]
+    issues.change_assignees(*writer, issue, more=["bob"], less=["eve"])
+    assert assigned() == ["ada", "bob"]
+    issues.change_assignees(*writer, issue, more=[], less=["ADA"])
+    assert assigned() == ["bob"]
+    with pytest.raises(InvalidReference):
+        issues.change_assignees(*writer, issue, more=["eve"], less=["bob"])
+    assert assigned() == ["bob"]
 
 
 def test_lists_and_texts_of_an_edit_are_limited(scenario: Scenario) -> None:
@@ -221,6 +234,8 @@ def test_lists_and_texts_of_an_edit_are_limited(scenario: Scenario) -> None:
         lambda: issues.edit(*writer, issue, IssueEdit(title="t" * 255)),
         lambda: issues.add_labels(*writer, issue, few),
         lambda: issues.replace_labels(*writer, issue, few),
+        lambda: issues.change_labels(*writer, issue, more=few, less=[]),
+        lambda: issues.change_assignees(*writer, issue, more=people, less=people),
         lambda: issues.add_assignees(*writer, issue, people),
         lambda: issues.remove_assignees(*writer, issue, people),
         lambda: issues.lock(*writer, issue, "r" * 255),
@@ -232,6 +247,9 @@ def test_lists_and_texts_of_an_edit_are_limited(scenario: Scenario) -> None:
         (lambda: issues.edit(*writer, issue, IssueEdit(title="t" * 256)), "Title"),
         (lambda: issues.add_labels(*writer, issue, many), "Labels"),
         (lambda: issues.replace_labels(*writer, issue, many), "Labels"),
+        (lambda: issues.change_labels(*writer, issue, more=many, less=[]), "Labels"),
+        (lambda: issues.change_assignees(*writer, issue, more=crowd, less=[]), "Assignees"),
+        (lambda: issues.change_assignees(*writer, issue, more=[], less=crowd), "Assignees"),
         (lambda: issues.add_assignees(*writer, issue, crowd), "Assignees"),
         (lambda: issues.remove_assignees(*writer, issue, crowd), "Assignees"),
         (lambda: issues.lock(*writer, issue, "r" * 256), "LockReason"),

@@ -1,7 +1,9 @@
 """The forms that change an issue."""
 
+import re
 from urllib.parse import urlencode
 
+import httpx
 import pytest
 
 from holdfast.hosting.store import issues
@@ -38,8 +40,8 @@ def test_a_writer_changes_every_field(site: IssueSite) -> None:
     assert [label.name for label in parts.labels[gauge.id]] == ["bug"]
     assert [who.name for who in parts.assignees[gauge.id]] == ["ada", "bob"]
     assert (now.milestone_id, now.due_at, now.is_locked) == (season.id, 1_801_699_199, True)
-    sent("labels")
-    sent("assignees")
+    sent("labels", chosen=[str(bug.id)])
+    sent("assignees", chosen=["ada", "bob"])
     sent("milestone", milestone="")
     sent("deadline", due_date="")
     sent("lock")
@@ -138,6 +140,57 @@ def test_concurrent_edits_do_not_overwrite_each_other(site: IssueSite) -> None:
     newer = clash.text.partition('name="version" value="')[2].partition('"')[0]
     assert bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Both", "version": newer}).status_code == 303
     assert issues.find_issue(site.clients.database, site.ship, 1).body == "Both"
+
+
+def form_values(page: str, part: str) -> list[tuple[str, str]]:
+    """Return the names and values that a browser submits from the form of labels or assignees, unchanged."""
+    form = page.partition(f'action="{ONE}/{part}"')[2].partition("</form>")[0]
+    fields = re.findall(r'<input type="(checkbox|hidden)" name="(\w+)" value="([^"]*)"( checked)?', form)
+    return [(name, value) for kind, name, value, checked in fields if kind == "hidden" or checked]
+
+
+def send_form(browser: httpx.Client, part: str, values: list[tuple[str, str]]) -> httpx.Response:
+    """Submit a form as browsers do."""
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    return browser.post(f"{ONE}/{part}", content=urlencode(values), headers=kind)
+
+
+def test_labels_and_assignees_of_two_users_are_kept(site: IssueSite) -> None:
+    """A form that was opened before somebody else saved the same form changes only what was changed in it."""
+    database, ship = site.clients.database, site.ship
+    gauge = site.issue("Gauge")
+    bug, dock, rope = (add_label(database, ship, name, "ff0000") for name in ("bug", "dock", "rope"))
+    ada, bob = site.browser("ada"), site.browser("bob")
+    send_form(ada, "labels", [("label", str(bug.id)), ("label", str(dock.id))])
+    page = ada.get(ONE).text
+    assert send_form(bob, "labels", [*form_values(page, "labels"), ("label", str(rope.id))]).status_code == 303
+    without_bug = [field for field in form_values(page, "labels") if field != ("label", str(bug.id))]
+    assert send_form(ada, "labels", without_bug).status_code == 303
+    send_form(bob, "assignees", [*form_values(page, "assignees"), ("assignee", "bob")])
+    send_form(ada, "assignees", [*form_values(page, "assignees"), ("assignee", "ada")])
+    parts = issue_parts(database, [gauge], ship)
+    assert [label.name for label in parts.labels[gauge.id]] == ["dock", "rope"]
+    assert [who.name for who in parts.assignees[gauge.id]] == ["ada", "bob"]
+
+
+def test_saving_keeps_labels_and_assignees_that_are_not_listed(site: IssueSite) -> None:
+    """An archived label and an assignee without write access are not offered, and stay."""
+    database, ship = site.clients.database, site.ship
+    gauge = site.issue("Gauge")
+    bug, dock = (add_label(database, ship, name, "ff0000") for name in ("bug", "dock"))
+    bob = site.browser("bob")
+    send_form(bob, "labels", [("label", str(bug.id))])
+    send_form(bob, "assignees", [("assignee", "bob")])
+    ada = site.browser("ada")
+    archived = {"name": "bug", "color": "#ff0000", "archived": "true"}
+    assert ada.post(f"{AT}/labels/{bug.id}", data=archived).status_code == 303
+    assert ada.post(f"{AT}/settings/collaborators/remove", data={"name": "bob"}).status_code == 303
+    page = ada.get(ONE).text
+    send_form(ada, "labels", [*form_values(page, "labels"), ("label", str(dock.id))])
+    send_form(ada, "assignees", [*form_values(page, "assignees"), ("assignee", "ada")])
+    parts = issue_parts(database, [gauge], ship)
+    assert [label.name for label in parts.labels[gauge.id]] == ["bug", "dock"]
+    assert [who.name for who in parts.assignees[gauge.id]] == ["ada", "bob"]
 
 
 def test_administrators_delete_issues(site: IssueSite) -> None:

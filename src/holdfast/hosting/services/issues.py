@@ -1,6 +1,6 @@
 """Issues and pull requests: open, edit, close, label, assign, lock and delete them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Final
@@ -36,6 +36,8 @@ __all__ = [
     "IssueEdit",
     "add_assignees",
     "add_labels",
+    "change_assignees",
+    "change_labels",
     "create",
     "delete",
     "edit",
@@ -243,6 +245,22 @@ def replace_labels(app: App, actor: Actor, target: RepositoryAccess, issue: Issu
     issue_labels.replace_labels(app.database, target.repository, issue, user, labels)
 
 
+def change_labels(
+    app: App,
+    actor: Actor,
+    target: RepositoryAccess,
+    issue: Issue,
+    *,
+    more: LabelKeys,
+    less: Collection[int],
+) -> None:
+    """Add labels to an issue and remove others; labels in neither list stay."""
+    user = access.require_issue_write(actor, target, issue)
+    check_length(more, "Labels", LIST_LENGTH)
+    added = labels_named(app.database, target.repository, more)
+    issue_labels.change_labels(app.database, target.repository, issue, user, more=added, less=less)
+
+
 def remove_label(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, key: int | str) -> None:
     """Remove a label from an issue; raise `NoSuchLabel` if the repository has none with that id or name."""
     user = access.require_issue_write(actor, target, issue)
@@ -260,6 +278,23 @@ def add_assignees(app: App, actor: Actor, target: RepositoryAccess, issue: Issue
     people = assignable_users(app.database, target.repository, names)
     assignees.add_assignees(app.database, target.repository, issue, user, people)
     return issues.find_issue(app.database, target.repository, issue.number)
+
+
+def change_assignees(
+    app: App,
+    actor: Actor,
+    target: RepositoryAccess,
+    issue: Issue,
+    *,
+    more: Sequence[str],
+    less: Sequence[str],
+) -> None:
+    """Assign an issue to more users, and remove others; users in neither list stay."""
+    user = access.require_issue_write(actor, target, issue)
+    check_lists((), more)
+    check_lists((), less)
+    people = assignable_users(app.database, target.repository, more)
+    assignees.change_assignees(app.database, target.repository, issue, user, more=people, less=less)
 
 
 def remove_assignees(

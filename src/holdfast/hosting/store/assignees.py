@@ -24,6 +24,7 @@ __all__ = [
     "assignable",
     "assignable_users",
     "can_be_assigned",
+    "change_assignees",
     "has_grant",
     "record_assigned",
     "remove_assignees",
@@ -123,6 +124,24 @@ def remove_assignees(
         before = assignee_ids(change, issue)
         less = set(change.connection.execute(gone).scalars())
         reassign(change, issue, before, [number for number in before if number not in less])
+
+
+def change_assignees(
+    database: Database,
+    repository: Repository,
+    issue: Issue,
+    actor: Account,
+    *,
+    more: Sequence[Account],
+    less: Sequence[str],
+) -> None:
+    """Add assignees to an issue and remove others, by their names; its other assignees stay."""
+    gone = select(users.c.id).where(users.c.folded_name.in_([name.casefold() for name in less]))
+    with issue_transaction(database, repository, actor) as change:
+        before = assignee_ids(change, issue)
+        removed = set(change.connection.execute(gone).scalars())
+        kept = [number for number in before if number not in removed]
+        reassign(change, issue, before, [*kept, *(person.id for person in more)])
 
 
 def set_assignees(change: IssueTransaction, issue: Issue, people: Sequence[Account]) -> None:

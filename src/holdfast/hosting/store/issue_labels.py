@@ -1,6 +1,6 @@
 """Labels on issues; an issue has at most one label of an exclusive scope."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -20,6 +20,7 @@ __all__ = [
     "LabelChange",
     "add_labels",
     "add_rows",
+    "change_labels",
     "labels_on",
     "move_label",
     "record_label_change",
@@ -99,6 +100,22 @@ def remove_labels(
     with issue_transaction(database, repository, actor) as change:
         before = labels_on(change.connection, issue)
         relabel(change, issue, before, tuple(label for label in before if label.id not in gone))
+
+
+def change_labels(
+    database: Database,
+    repository: Repository,
+    issue: Issue,
+    actor: Account,
+    *,
+    more: Iterable[Label],
+    less: Collection[int],
+) -> None:
+    """Add labels to an issue and remove others, by their ids; its other labels stay."""
+    with issue_transaction(database, repository, actor) as change:
+        before = labels_on(change.connection, issue)
+        kept = [label for label in before if label.id not in less]
+        relabel(change, issue, before, one_per_scope([*kept, *more]))
 
 
 def move_label(

@@ -64,15 +64,20 @@ class StateForm(msgspec.Struct, frozen=True):
 
 
 class LabelsForm(msgspec.Struct, frozen=True):
-    """All labels of the issue."""
+    """The labels that are checked, and those that were checked when the form was opened."""
 
     label: list[str] = []
+    chosen: list[str] = []
 
 
 class AssigneesForm(msgspec.Struct, frozen=True):
-    """All assignees of the issue; `more` is a username that is not listed."""
+    """The users who are checked, and those who were checked when the form was opened.
+
+    `more` is a username that is not listed.
+    """
 
     assignee: list[str] = []
+    chosen: list[str] = []
     more: str = ""
 
 
@@ -164,17 +169,25 @@ def state_changed(request: RequestContext, target: RepositoryAccess, index: int)
 def submit_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: LabelsForm
 ) -> RawResponse:
-    """Replace the labels of an issue."""
-    return apply_change(request, target, index, issues.replace_labels, as_ids(body.label))
+    """Add the labels that were checked to an issue, and remove those that were unchecked.
+
+    Labels that the form does not list, or that somebody else has changed since it was opened, stay as they are.
+    """
+    wanted, before = as_ids(body.label), as_ids(body.chosen)
+    more = [number for number in wanted if number not in before]
+    less = [number for number in before if number not in wanted]
+    return apply_change(request, target, index, issues.change_labels, more=more, less=less)
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=CHANGE_ISSUES)
 def submit_assignees(
     request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesForm
 ) -> RawResponse:
-    """Replace the assignees of an issue."""
-    names = [name for name in (*body.assignee, body.more.strip()) if name]
-    return apply_change(request, target, index, issues.edit, IssueEdit(assignees=names))
+    """Assign the users who were checked to an issue, and remove those who were unchecked, as with labels."""
+    wanted = [name for name in (*body.assignee, body.more.strip()) if name]
+    more = [name for name in wanted if name not in body.chosen]
+    less = [name for name in body.chosen if name not in wanted]
+    return apply_change(request, target, index, issues.change_assignees, more=more, less=less)
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/assign-me", scope="issue", guards=CHANGE_ISSUES)
