@@ -1,6 +1,7 @@
 """The forms that change an issue."""
 
 import re
+from html import unescape
 from urllib.parse import urlencode
 
 import httpx
@@ -140,6 +141,54 @@ def test_concurrent_edits_do_not_overwrite_each_other(site: IssueSite) -> None:
     newer = clash.text.partition('name="version" value="')[2].partition('"')[0]
     assert bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Both", "version": newer}).status_code == 303
     assert issues.find_issue(site.clients.database, site.ship, 1).body == "Both"
+
+
+def edit_form(page: str) -> dict[str, str]:
+    """Return the title and the hidden fields of the form for title and body."""
+    form = page.partition(f'action="{ONE}/edit"')[2].partition("</form>")[0]
+    return {name: unescape(value) for name, value in re.findall(r'<input[^>]* name="(\w+)" value="([^"]*)"', form)}
+
+
+def test_an_edit_of_the_text_keeps_a_title_that_was_changed_meanwhile(site: IssueSite) -> None:
+    """Only a title that was edited too is a conflict: it has status 409, and can be sent again."""
+    site.issue('Gauge & "co"', "first")
+    database, ship = site.clients.database, site.ship
+    ada, bob = site.browser("ada"), site.browser("bob")
+    opened = edit_form(ada.get(f"{ONE}/edit").text)
+    assert opened["title"] == 'Gauge & "co"'
+    assert bob.post(f"{ONE}/edit", data={**opened, "title": "Gauge, stuck", "body": "first"}).status_code == 303
+    assert ada.post(f"{ONE}/edit", data={**opened, "body": "second"}).status_code == 303
+    now = issues.find_issue(database, ship, 1)
+    assert (now.title, now.body) == ("Gauge, stuck", "second")
+    clash = ada.post(f"{ONE}/edit", data={**opened, "version": "1", "title": "Gauge, broken", "body": "third"})
+    assert clash.status_code == 409
+    assert "The title was changed" in clash.text
+    assert "Gauge, stuck" in clash.text
+    assert "third</textarea>" in clash.text
+    assert issues.find_issue(database, ship, 1) == now
+    again = edit_form(clash.text)
+    assert again["title"] == "Gauge, broken"
+    assert ada.post(f"{ONE}/edit", data={**again, "body": "third"}).status_code == 303
+    now = issues.find_issue(database, ship, 1)
+    assert (now.title, now.body) == ("Gauge, broken", "third")
+
+
+def test_a_conflict_about_the_text_shows_the_current_title(site: IssueSite) -> None:
+    """A title that was not edited is the current one in the form that is shown again, and of its preview."""
+    site.issue("Gauge", "first")
+    ada, bob = site.browser("ada"), site.browser("bob")
+    opened = edit_form(ada.get(f"{ONE}/edit").text)
+    bob.post(f"{ONE}/edit", data={**opened, "title": "Gauge, stuck", "body": "Bob's"})
+    preview = ada.post(f"{ONE}/edit", data={**opened, "body": "Ada's", "then": "preview"})
+    clash = ada.post(f"{ONE}/edit", data={**edit_form(preview.text), "body": "Ada's"})
+    assert clash.status_code == 409
+    assert "The description was changed" in clash.text
+    assert "The title was changed" not in clash.text
+    again = edit_form(clash.text)
+    assert again["title"] == "Gauge, stuck"
+    assert ada.post(f"{ONE}/edit", data={**again, "body": "Both"}).status_code == 303
+    now = issues.find_issue(site.clients.database, site.ship, 1)
+    assert (now.title, now.body) == ("Gauge, stuck", "Both")
 
 
 def form_values(page: str, part: str) -> list[tuple[str, str]]:

@@ -91,6 +91,8 @@ class IssueEdit(msgspec.Struct, frozen=True, kw_only=True):
     """The base branch of a pull request."""
     content_version: int | None = None
     """The version of the body that the edit is based on; the issue must still have it."""
+    previous_title: str | None = None
+    """The title that the edit is based on; the issue must still have it."""
 
     @property
     def needs_write_access(self) -> bool:
@@ -146,8 +148,8 @@ def create(
 def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes: IssueEdit) -> Issue:
     """Change an issue; its author may change title, body, ref and state, everything else needs write access.
 
-    Raises `Outdated` if the body is not of the expected version, and `StillBlocked` if the issue is to be closed
-    while a blocker is open.
+    Raises `Outdated` if the body is not of the expected version or the title not the expected one, and
+    `StillBlocked` if the issue is to be closed while a blocker is open.
     """
     user = access.require_issue_edit(actor, target, issue, issue.author_id)
     if changes.needs_write_access and not access.may_write_issue(target.permissions, issue):
@@ -172,6 +174,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
         is_closed=STATES[changes.state],
         base_branch=changes.base_branch,
         content_version=changes.content_version,
+        previous_title=changes.previous_title,
         references=new_references(app, actor, target, issue, title=title, body=changes.body),
     )
     changed = issues.change_issue(database, repository, issue, user, columns)

@@ -126,6 +126,8 @@ class IssueChanges:
     base_branch: str | None = None
     content_version: int | None = None
     """The body's version the client has seen (optimistic locking); raises `Outdated` if it is not current."""
+    previous_title: str | None = None
+    """The title the client has seen; raises `Outdated` if it is another one now."""
     previous_milestone_id: int | None = None
     """The milestone the client has seen, 0 for none; raises `Outdated` if it is another one now."""
     references: CrossReferences | None = None
@@ -296,6 +298,8 @@ def change_issue(
                 f"the issue is at content_version {issue.content_version}, not {changes.content_version}: "
                 "it was changed in the meantime"
             )
+        if changes.previous_title not in {None, issue.title}:
+            raise Outdated("the title of the issue was changed in the meantime")
         if changes.previous_milestone_id not in {None, issue.milestone_id or 0}:
             raise Outdated("the milestone of the issue was changed in the meantime")
         edit_words(change, issue, changes)

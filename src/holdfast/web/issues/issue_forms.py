@@ -49,11 +49,12 @@ P = ParamSpec("P")
 
 
 class WordsForm(msgspec.Struct, frozen=True):
-    """Title and body, and the version of the body they are based on."""
+    """Title and body, and the title and the version of the body they are based on."""
 
     title: str = ""
     body: str = ""
     version: str = ""
+    before: str = ""
     then: str = ""
 
 
@@ -254,19 +255,33 @@ def page_edit_issue(request: RequestContext, target: RepositoryAccess, index: in
     """Show the form for title and body."""
     issue = issues.find(request.app, target, index)
     access.require_issue_edit(request.actor, target, issue, issue.author_id)
-    return form(request, target, index, WordsForm(issue.title, issue.body, str(issue.content_version)))
+    return form(request, target, index, form_of_issue(issue))
+
+
+def form_of_issue(issue: Issue) -> WordsForm:
+    """Return the form with the title and the body of an issue."""
+    return WordsForm(issue.title, issue.body, str(issue.content_version), issue.title)
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=CHANGE_ISSUES)
 def submit_edit_issue(
     request: RequestContext, target: RepositoryAccess, index: int, body: WordsForm
 ) -> RawResponse:
-    """Edit title and body; a body that changed in the meantime is not overwritten."""
+    """Edit title and body; what somebody else changed in the meantime is not overwritten.
+
+    A title that was not edited stays as it is now.
+    """
     if body.then == "preview":
         return form(request, target, index, body, preview=preview_of(target, body.body))
     issue = issues.find(request.app, target, index)
     version = next(iter(as_ids([body.version])), None)
-    changes = IssueEdit(title=body.title, body=body.body, content_version=version)
+    is_renamed = body.title != body.before or not body.title
+    changes = IssueEdit(
+        title=body.title if is_renamed else None,
+        body=body.body,
+        content_version=version,
+        previous_title=body.before if is_renamed and body.before else None,
+    )
     try:
         issues.edit(request.app, request.actor, target, issue, changes)
     except DoesNotExist:
@@ -274,8 +289,10 @@ def submit_edit_issue(
     except Outdated as error:
         # Submitting the form again overwrites the version that is shown now.
         now = issues.find(request.app, target, index)
-        again = WordsForm(body.title, body.body, str(now.content_version))
-        return form(request, target, index, again, theirs=now.body, status=status_for(error))
+        again = msgspec.structs.replace(
+            form_of_issue(now), title=body.title if is_renamed else now.title, body=body.body
+        )
+        return form(request, target, index, again, seen=body, theirs=now, status=status_for(error))
     except HostingError as error:
         return form(request, target, index, body, problem=message_for(error), status=status_for(error))
     return redirect_to(page_path(target.repository, issue), "issue-edited", issue_name(issue))
@@ -289,10 +306,20 @@ def form(
     *,
     problem: str = "",
     preview: Markup | None = None,
-    theirs: str | None = None,
+    seen: WordsForm | None = None,
+    theirs: Issue | None = None,
     status: int = 200,
 ) -> RawResponse:
-    """Render the form for title and body with the typed values."""
+    """Render the form for title and body with the typed values.
+
+    `theirs` is the issue as somebody else changed it while the form `seen` was edited.
+    """
+    their_title = their_body = None
+    if seen is not None and theirs is not None:
+        if seen.title not in {seen.before, theirs.title} and seen.before != theirs.title:
+            their_title = theirs.title
+        if seen.version != str(theirs.content_version):
+            their_body = theirs.body
     return show_in(
         request,
         target,
@@ -305,5 +332,6 @@ def form(
         typed=typed,
         problem=problem,
         preview=preview,
-        theirs=theirs,
+        their_title=their_title,
+        their_body=their_body,
     )
