@@ -32,6 +32,29 @@ def test_a_reader_comments_and_the_author_closes(site: IssueSite) -> None:
     assert issues.find_issue(site.clients.database, site.ship, 1).comment_count == 2
 
 
+def test_concurrent_edits_of_a_comment_do_not_overwrite_each_other(site: IssueSite) -> None:
+    """The second edit has status 409, shows both texts, and can be sent again."""
+    database, ship = site.clients.database, site.ship
+    comment = comments.add_comment(database, ship, site.issue("Gauge"), site.people["ada"], "first")
+    at = f"{ONE}/comments/{comment.id}"
+    ada, bob = site.browser("ada"), site.browser("bob")
+
+    def version(page: str) -> str:
+        return page.partition('name="version" value="')[2].partition('"')[0]
+
+    opened = version(ada.get(at).text)
+    assert bob.post(at, data={"body": "by *Bob*", "version": opened}).status_code == 303
+    preview = ada.post(at, data={"body": "Ada's", "version": opened, "then": "preview"})
+    clash = ada.post(at, data={"body": "Ada's", "version": version(preview.text)})
+    assert clash.status_code == 409
+    assert "This comment was changed while you were editing" in clash.text
+    assert "by <em>Bob</em>" in clash.text
+    assert "Ada&#39;s</textarea>" in clash.text
+    assert comments.find_comment(database, ship, comment.id)[0].body == "by *Bob*"
+    assert ada.post(at, data={"body": "Both", "version": version(clash.text)}).status_code == 303
+    assert comments.find_comment(database, ship, comment.id)[0].body == "Both"
+
+
 def test_a_comment_is_found_on_its_page(site: IssueSite) -> None:
     """Adding or editing a comment redirects to the page of the timeline that contains it."""
     gauge = site.issue("Gauge")

@@ -37,16 +37,32 @@ def create(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, body:
 
 
 def edit(
-    app: App, actor: Actor, target: RepositoryAccess, comment_with_issue: tuple[Comment, Issue], body: str
+    app: App,
+    actor: Actor,
+    target: RepositoryAccess,
+    comment_with_issue: tuple[Comment, Issue],
+    body: str,
+    *,
+    version: str = "",
 ) -> Comment:
-    """Change the body of a comment; its author and people with write access may."""
+    """Change the body of a comment; its author and people with write access may.
+
+    Raises `Outdated` if a version is given and the body is not of it any more.
+    """
     comment, issue = comment_with_issue
     user = access.require_issue_edit(actor, target, issue, comment.author_id)
     require_body(body)
     check_body(body, BODY_LENGTH, comment.body)
     references = references_of_text(app, actor, target, body)
     return comments.edit_comment(
-        app.database, target.repository, issue, comment, actor=user, body=body, references=references
+        app.database,
+        target.repository,
+        issue,
+        comment,
+        actor=user,
+        body=body,
+        version=version,
+        references=references,
     )
 
 

@@ -1,5 +1,6 @@
 """Comments and the other entries of an issue's timeline."""
 
+import hashlib
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -20,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from holdfast.hosting.errors import NoSuchComment
+from holdfast.hosting.errors import NoSuchComment, Outdated
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.cross_references import (
     NO_REFERENCES,
@@ -42,6 +43,7 @@ __all__ = [
     "Comment",
     "TimelineDetails",
     "add_comment",
+    "body_version",
     "comments_by_id",
     "comments_in",
     "commits_on",
@@ -312,6 +314,11 @@ def add_comment(
         return comment
 
 
+def body_version(body: str) -> str:
+    """Return the version of a comment's body (optimistic locking): its hash, since rows count no versions."""
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
 def edit_comment(
     database: Database,
     repository: Repository,
@@ -320,9 +327,13 @@ def edit_comment(
     *,
     actor: Account,
     body: str,
+    version: str = "",
     references: CrossReferences = NO_REFERENCES,
 ) -> Comment:
-    """Change the body of a comment; `references` are the issues it mentions now."""
+    """Change the body of a comment; `references` are the issues it mentions now.
+
+    Raises `Outdated` if the body is not of the given version any more.
+    """
     if body == comment.body:
         return comment
     others = references.repository_ids | referenced_repositories(database, issue)
@@ -331,6 +342,8 @@ def edit_comment(
         before = change.connection.execute(current_body).scalar_one_or_none()
         if before is None:
             raise no_comment(comment.id)
+        if version not in {"", body_version(before)}:
+            raise Outdated("the comment was changed in the meantime")
         row = change.connection.execute(
             update(comments)
             .where(comments.c.id == comment.id)

@@ -1,17 +1,20 @@
 """Forms that create, edit and delete comments of an issue, and the page of a single comment."""
 
+from typing import Final
+
 import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.errors import DoesNotExist, HostingError, NoSuchComment
+from holdfast.hosting.errors import DoesNotExist, HostingError, NoSuchComment, Outdated
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import comments as service
 from holdfast.hosting.services import issues
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store.comments import body_version
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.issue_forms import change_state, state_changed
 from holdfast.web.issues.issue_page import LAST, RejectedForm, comment_url, preview_of, show
@@ -21,11 +24,17 @@ from holdfast.web.repository_frame import ISSUES, show_in
 
 __all__ = ["page_comment", "submit_comment", "submit_delete_comment", "submit_edit_comment"]
 
+CHANGED: Final = (
+    "This comment was changed while you were editing. The current version is below, yours is in the form; saving "
+    "replaces the current version."
+)
+
 
 class CommentForm(msgspec.Struct, frozen=True):
-    """A comment, and what else to do: `preview`, `close`, `reopen` or nothing."""
+    """A comment, what else to do (`preview`, `close`, `reopen` or nothing), and the version that is edited."""
 
     body: str = ""
+    version: str = ""
     then: str = ""
 
 
@@ -69,18 +78,21 @@ def submit_edit_comment(
     id: int,  # noqa: A002  # named in the path
     body: CommentForm,
 ) -> RawResponse:
-    """Edit a comment."""
+    """Edit a comment; one that changed in the meantime is not overwritten."""
     if body.then == "preview":
-        return comment_page(request, target, index, id, typed=body.body, preview=preview_of(target, body.body))
+        return comment_page(request, target, index, id, typed=body, preview=preview_of(target, body.body))
     comment_with_issue = service.find(request.app, target, id)
     try:
-        service.edit(request.app, request.actor, target, comment_with_issue, body.body)
+        service.edit(request.app, request.actor, target, comment_with_issue, body.body, version=body.version)
     except DoesNotExist:
         raise
+    except Outdated as error:
+        # Submitting the form again overwrites the version that is shown now.
+        again = CommentForm(body.body)
+        return comment_page(request, target, index, id, typed=again, problem=CHANGED, status=status_for(error))
     except HostingError as error:
-        return comment_page(
-            request, target, index, id, typed=body.body, problem=message_for(error), status=status_for(error)
-        )
+        problem = message_for(error)
+        return comment_page(request, target, index, id, typed=body, problem=problem, status=status_for(error))
     return redirect_to(place_of(request, target, id), "comment-edited")
 
 
@@ -109,7 +121,7 @@ def comment_page(
     index: int,
     number: int,
     *,
-    typed: str | None = None,
+    typed: CommentForm | None = None,
     problem: str = "",
     preview: Markup | None = None,
     status: int = 200,
@@ -136,7 +148,8 @@ def comment_page(
         comment=comment,
         author=people.get(comment.author_id or 0),
         text=preview_of(target, comment.body),
-        typed=comment.body if typed is None else typed,
+        typed=comment.body if typed is None else typed.body,
+        version=(typed and typed.version) or body_version(comment.body),
         may_edit=may_edit,
         problem=problem,
         preview=preview,
