@@ -25,6 +25,34 @@ def test_a_pull_request_is_merged_and_its_branch_deleted(site: PullSite) -> None
     assert "Delete branch" not in bob.get(f"{AT}/pulls/1").text
 
 
+def test_a_rejected_merge_keeps_its_commit_message(site: PullSite) -> None:
+    """The form is shown again with the style, title, message and choice about the branch, and the current head."""
+    created = site.open_pull()
+    bob = site.browser("bob")
+    form = {
+        "style": "squash",
+        "title": 'Tide "fixed"',
+        "message": "It was low.\n\nReviewed by Ada.",
+        "head": created["head"]["sha"],
+        "offered": "true",
+        "delete_branch": "true",
+    }
+    site.put("b.txt", "more", "fix")
+    rejected = bob.post(f"{AT}/pulls/1/merge", data=form)
+    assert rejected.status_code == 409
+    shown = rejected.text.partition('class="merge-form"')[2].partition("</form>")[0]
+    assert '<option value="squash" selected>' in shown
+    assert 'name="title" value="Tide &#34;fixed&#34;"' in shown
+    assert "It was low.\n\nReviewed by Ada.</textarea>" in shown
+    assert "<details open>" in shown
+    assert 'name="delete_branch" value="true" checked' in shown
+    assert form["head"] not in shown
+    del form["delete_branch"]
+    again = bob.post(f"{AT}/pulls/1/merge", data=form).text
+    assert 'name="delete_branch" value="true" checked' not in again
+    assert "<details open>" not in bob.get(f"{AT}/pulls/1").text.partition('class="merge-form"')[2]
+
+
 def test_only_writers_merge_and_change_a_pull_request(site: PullSite) -> None:
     """A reader cannot merge, update the branch, change the draft state or request reviews."""
     created = site.open_pull()

@@ -32,6 +32,7 @@ __all__ = [
     "ENTRIES",
     "LAST",
     "RejectedForm",
+    "RejectedMerge",
     "comment_url",
     "edits",
     "markdown_context",
@@ -58,6 +59,16 @@ class IssuePageQuery(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedMerge:
+    """The typed values of a rejected merge; `deletes_branch` is None if that was not offered."""
+
+    style: str = ""
+    title: str = ""
+    message: str = ""
+    deletes_branch: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedForm:
     """A rejected form: the problem and the typed values, to show again."""
 
@@ -68,6 +79,7 @@ class RejectedForm:
     """Whether the issue cannot be closed because it is blocked."""
     wanted: str = ""
     """The typed reference to another issue."""
+    merge: RejectedMerge = RejectedMerge()
     status: int = 200
 
 

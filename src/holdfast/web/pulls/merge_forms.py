@@ -13,7 +13,7 @@ from holdfast.hosting.services.issues import IssueEdit
 from holdfast.hosting.services.pull_merges import MergeOrder
 from holdfast.hosting.store.issues import DRAFT_PREFIXES, Issue
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.issues.issue_page import RejectedForm, show
+from holdfast.web.issues.issue_page import RejectedForm, RejectedMerge, show
 from holdfast.web.issues.rows import page_path
 from holdfast.web.pages import redirect_to
 
@@ -64,13 +64,18 @@ class BaseForm(msgspec.Struct, frozen=True):
 
 
 def show_rejection(
-    request: RequestContext, target: RepositoryAccess, index: int, error: HostingError
+    request: RequestContext,
+    target: RepositoryAccess,
+    index: int,
+    error: HostingError,
+    merge: RejectedMerge = RejectedMerge(),  # noqa: B008  # immutable
 ) -> RawResponse:
-    """Show the conversation with the error of a form."""
+    """Show the conversation with the error of a form, and the typed values of a rejected merge."""
     status = status_for(error)
     # The API returns 405 for a rejected merge; the page returns 409, since 405 is about the method of a URL.
     status = CONFLICT if status == METHOD_NOT_ALLOWED else status
-    return show(request, target, index, tried=RejectedForm(problem=message_for(error), status=status))
+    tried = RejectedForm(problem=message_for(error), status=status, merge=merge)
+    return show(request, target, index, tried=tried)
 
 
 def name_of(issue: Issue) -> str:
@@ -96,7 +101,10 @@ def submit_merge(request: RequestContext, target: RepositoryAccess, index: int, 
     except DoesNotExist:
         raise
     except HostingError as error:
-        return show_rejection(request, target, index, error)
+        typed = RejectedMerge(
+            style=body.style, title=body.title, message=body.message, deletes_branch=order.delete_branch
+        )
+        return show_rejection(request, target, index, error, typed)
     notice = "pull-merged" if is_merged else "pull-scheduled"
     return redirect_to(page_path(target.repository, issue), notice, name_of(issue))
 
