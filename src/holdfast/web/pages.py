@@ -208,7 +208,7 @@ class Pages:
 
     def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:
         """Render a template to HTML for a user, or for a visitor."""
-        context: dict[str, object] = {"here": "/", "notice": "", "unread": 0, **values}
+        context: dict[str, object] = {"here": "/", "notice": "", "unread": 0, "is_form_response": False, **values}
         html = self._environment.get_template(template).render(user=user, title=title, **context)
         # Chats use isolates to separate names from the text around them.
         return with_balanced_isolates(html) if template.startswith(CONVERSATIONS) else with_visible_controls(html)
@@ -245,6 +245,7 @@ def page(
         user=request.actor.user,
         title=title,
         here=here if request.method == "GET" else "/",
+        is_form_response=request.method == "POST",
         notice=notice_text(left),
         # Error pages are rendered on the event loop, also while the database is unavailable.
         unread=notifications.count_for_badge(request.app, request.actor) if status < ERROR else 0,

@@ -1,5 +1,8 @@
 """The forms of the merge box: merge, update, ready, draft and base."""
 
+from sqlalchemy import update
+
+from holdfast.hosting.store.tables import pull_requests
 from tests.web.pulls.conftest import AT, PullSite
 
 
@@ -51,6 +54,19 @@ def test_a_rejected_merge_keeps_its_commit_message(site: PullSite) -> None:
     again = bob.post(f"{AT}/pulls/1/merge", data=form).text
     assert 'name="delete_branch" value="true" checked' not in again
     assert "<details open>" not in bob.get(f"{AT}/pulls/1").text.partition('class="merge-form"')[2]
+
+
+def test_the_page_of_a_form_does_not_reload_itself(site: PullSite) -> None:
+    """A pull request reloads while branches are compared; after a form, a browser would submit that again."""
+    site.open_pull()
+    with site.clients.database.write() as connection:
+        connection.execute(update(pull_requests).values(checked_head="0" * 40))
+    bob = site.browser("bob")
+    assert "data-reload-after" in bob.get(f"{AT}/pulls/1").text
+    for form in ({"body": "Better?", "then": "preview"}, {"body": ""}):
+        text = bob.post(f"{AT}/issues/1/comments", data=form).text
+        assert "Checking whether the branches can be merged" in text
+        assert "data-reload-after" not in text
 
 
 def test_only_writers_merge_and_change_a_pull_request(site: PullSite) -> None:
