@@ -73,3 +73,16 @@ def test_labels_of_an_organization_are_shown_too(site: IssueSite) -> None:
     assert "Labels of guild" in text
     assert "shared" in text
     assert "New label" in text
+
+
+def test_a_refused_label_is_shown_whichever_page_it_is_on(site: IssueSite) -> None:
+    """The page after a refusal has the error and the typed text also for a label of another page of the list."""
+    for number in range(31):
+        labels.add_label(site.clients.database, site.ship, f"label {number:02}", "ffffff")
+    last = labels.labels_of(site.clients.database, site.ship, skip=30, limit=1)[0][0]
+    sent = {"name": "label 30, renamed", "color": "reddish", "description": "kept"}
+    response = site.browser("bob").post(f"{LABELS}/{last.id}", data=sent)
+    assert response.status_code == 422
+    assert "hexadecimal" in response.text
+    assert 'value="label 30, renamed"' in response.text
+    assert 'value="kept"' in response.text

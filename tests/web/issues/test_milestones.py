@@ -53,3 +53,17 @@ def test_what_is_refused_stays_in_its_form(site: IssueSite) -> None:
         assert "kept</textarea>" in response.text
         assert bob.post(path, data={"title": "x", "due_on": "soon"}).status_code == 422
     assert bob.get(f"{STEPS}?state=lost&page=99").status_code == 200
+
+
+def test_a_refused_milestone_is_shown_whichever_list_it_is_in(site: IssueSite) -> None:
+    """The page after a refusal has the error and the typed text for a closed milestone and for one of page 2."""
+    database, ada, bob = site.clients.database, site.people["ada"], site.browser("bob")
+    created = [milestones.add_milestone(database, site.ship, ada, f"Season {number:02}") for number in range(22)]
+    bob.post(f"{STEPS}/{created[0].id}", data={"state": "closed"})
+    listed, _ = milestones.milestones_of(database, site.ship, is_closed=False, name="", skip=20, limit=1)
+    for milestone, state in ((created[0], "closed"), (listed[0], "open")):
+        response = bob.post(f"{STEPS}/{milestone.id}", data={"title": " ", "description": "kept"})
+        assert response.status_code == 422
+        assert "Title is required." in response.text
+        assert "kept</textarea>" in response.text
+        assert f'href="{STEPS}?state={state}" aria-current="true"' in response.text

@@ -1,5 +1,6 @@
 """The labels page of a repository: list, create, edit and delete labels."""
 
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -111,6 +112,10 @@ def show(
     database, repository = request.app.database, target.repository
     page = PageParams(number, SIZE)
     listed_labels, total = labels.labels_of(database, repository, skip=page.skip, limit=SIZE)
+    if changing and all(label.id != changing for label in listed_labels):
+        # It is on another page of the list.
+        with suppress(NoSuchLabel):
+            listed_labels = [labels.find_label(database, repository, changing), *listed_labels]
     shared: list[Label] = []
     if repository.owner.is_organization:
         shared, _ = labels.labels_of(database, repository.owner, skip=0, limit=2 * SIZE)

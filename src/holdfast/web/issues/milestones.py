@@ -108,7 +108,9 @@ def submit_edit_milestone(
     except NoSuchMilestone:
         raise
     except HostingError as error:
-        return show(request, target, typed=body, changing=id, problem=message_for(error), status=status_for(error))
+        return show(
+            request, target, typed=body, changing=milestone, problem=message_for(error), status=status_for(error)
+        )
     notice = f"milestone-{STATE_NOTICES.get(body.state, 'saved')}"
     return redirect_to(f"{root_path(target)}/milestones", notice, edited.title)
 
@@ -128,15 +130,21 @@ def show(
     number: int = 1,
     state: str = "open",
     typed: MilestoneForm = EMPTY,
-    changing: int = 0,
+    changing: Milestone | None = None,
     problem: str = "",
     status: int = 200,
 ) -> RawResponse:
     """Render the milestones, with a rejected form in its place."""
+    if changing is not None:
+        state = "closed" if changing.is_closed else "open"
     page, chosen = PageParams(number, SIZE), state if state in STATES else "open"
     listed_milestones, total = milestones.milestones_of(
         request.app.database, target.repository, is_closed=STATES[chosen], name="", skip=page.skip, limit=SIZE
     )
+    if changing is not None and all(milestone.id != changing.id for milestone in listed_milestones):
+        # It is on another page of the list.
+        listed_milestones = [changing, *listed_milestones]
+    changing_id = 0 if changing is None else changing.id
     budget = TextBudget(markdown_context(target), left=60_000)
     return show_in(
         request,
@@ -146,7 +154,7 @@ def show(
         title=f"Milestones · {target.repository.full_name}",
         status=status,
         milestones=[
-            milestone_row(milestone, budget, typed if milestone.id == changing else None)
+            milestone_row(milestone, budget, typed if milestone.id == changing_id else None)
             for milestone in listed_milestones
         ],
         total=total,
@@ -155,7 +163,7 @@ def show(
         state=chosen,
         may_manage=access.may_manage_issues(request.actor, target),
         typed=EMPTY if changing else typed,
-        changing=changing,
+        changing=changing_id,
         problem=problem,
     )
 
