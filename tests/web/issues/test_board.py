@@ -184,6 +184,8 @@ def test_a_card_is_moved_to_a_milestone(site: IssueSite) -> None:
     assert stale.status_code == 409
     assert "moved by somebody else" in stale.text
     assert cards(stale)["Season"] == ["Gauge"]
+    assert f'<a href="{BOARD}?by=milestone' in stale.text
+    assert 'href="?' not in stale.text
     assert move(bob, query, 1, season, 999).status_code == 422
     assert move(bob, query, 1, season, 0).status_code == 303
     assert read_issue(site, 1).milestone_id is None
