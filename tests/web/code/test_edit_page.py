@@ -53,6 +53,53 @@ def test_a_file_keeps_its_line_endings(clients: ServiceClients, git: Git, ada: h
     assert raw_file(clients, "dos.txt") == b"a\r\nc\r\n"
 
 
+@pytest.mark.parametrize("is_preview", [False, True])
+def test_an_edit_of_a_deleted_branch_keeps_the_typed_text(
+    clients: ServiceClients, git: Git, ada: httpx.Client, *, is_preview: bool
+) -> None:
+    """A branch may be deleted by a merge meanwhile: the text can be committed to a new one."""
+    git("push", "-q", "origin", "main:fix")
+    page = ada.get(f"{NOTES_URL}/_edit/fix/README.md").text
+    assert ada.post(f"{NOTES_URL}/branches/delete", data={"name": "fix"}).status_code == 303
+    typed = {"path": "README.md", "content": "# Mine <b>\n", "sha": form_field(page, "sha"), "message": "Mine"}
+    action = {"action": "preview"} if is_preview else {}
+    response = ada.post(f"{NOTES_URL}/_edit/fix/README.md", data=typed | {"target": "here"} | action)
+    assert response.status_code == 409
+    assert "The branch was deleted while you were editing" in response.text
+    assert textarea_content(response.text) == "# Mine <b>\n"
+    assert '+ <span class="h"># Mine' in response.text
+    again = {name: form_field(response.text, name) for name in ("path", "sha", "message", "new_branch")}
+    assert (again["message"], again["new_branch"]) == ("Mine", "ada-patch-1")
+    data = again | {"content": "# Mine <b>\n", "target": "new"}
+    assert f'action="{NOTES_URL}/_edit/main/README.md"' in response.text
+    saved = ada.post(f"{NOTES_URL}/_edit/main/README.md", data=data)
+    assert saved.headers["location"] == f"{NOTES_URL}/src/branch/ada-patch-1/README.md"
+    assert raw_file(clients, "README.md", "ada-patch-1") == b"# Mine <b>\n"
+    assert raw_file(clients, "README.md") != b"# Mine <b>\n"
+
+
+@pytest.mark.parametrize("path", ["dir/new.txt", "dir/.git/config", ""])
+def test_a_new_file_of_a_deleted_branch_keeps_the_typed_text(
+    clients: ServiceClients, git: Git, ada: httpx.Client, path: str
+) -> None:
+    """It can be created in the default branch or a new one; an invalid path is refused there."""
+    git("push", "-q", "origin", "main:fix")
+    assert ada.post(f"{NOTES_URL}/branches/delete", data={"name": "fix"}).status_code == 303
+    typed = {"path": path, "content": "new\n", "target": "here"}
+    response = ada.post(f"{NOTES_URL}/_new/fix/dir", data=typed)
+    assert response.status_code == 409
+    assert textarea_content(response.text) == "new\n"
+    assert form_field(response.text, "path") == path
+    assert f'action="{NOTES_URL}/_new/main"' in response.text
+    saved = ada.post(f"{NOTES_URL}/_new/main", data=typed)
+    if path == "dir/new.txt":
+        assert saved.headers["location"] == f"{NOTES_URL}/src/branch/main/dir/new.txt"
+        assert raw_file(clients, path) == b"new\n"
+    else:
+        assert saved.status_code == 422
+        assert textarea_content(saved.text) == "new\n"
+
+
 def test_a_conflicting_edit_keeps_the_typed_text(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """The page shows what changed, and offers to commit to a new branch, to replace the file, or to start over."""
     page = ada.get(f"{NOTES_URL}/_edit/main/README.md").text

@@ -1,7 +1,8 @@
 """Pages that create and edit a file, and resolve edit conflicts."""
 
 import re
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -17,11 +18,13 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.renderer.markdown import is_markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import forks, repositories, repository_log
 from holdfast.web.code.change_forms import (
     CHANGING,
@@ -35,11 +38,11 @@ from holdfast.web.code.change_forms import (
 )
 from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.diff_colors import HighlightedHunk, highlight_versions
-from holdfast.web.code.location import CodeLocation
+from holdfast.web.code.location import CodeLocation, find_location
 from holdfast.web.code.readme import rendered
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import redirect_to
-from holdfast.web.repository_frame import CODE, show_in
+from holdfast.web.repository_frame import CODE, root_path, show_in
 
 __all__ = ["page_edit", "page_new", "page_save", "page_save_new"]
 
@@ -51,6 +54,7 @@ LINES_SHOWN: Final = 600
 LINE_BREAK: Final = re.compile(r"[\r\n]")
 TOO_LARGE: Final = "This file is too large to be changed in a browser. Upload a new version, or use git."
 NOT_TEXT: Final = "This file is not text in UTF-8, so it cannot be changed in a browser. Upload a new version."
+CONFLICTS: Final = {False: "Somebody else changed {}", True: "The branch was deleted"}
 STORED_APART: Final = "This is a large file that lies outside of git. Upload a new version to change it."
 
 
@@ -167,7 +171,10 @@ def page_save_new(
     body: EditFileForm,
 ) -> RawResponse:
     """Create a file."""
-    location = branch_location(request, target)
+    try:
+        location = branch_location(request, target)
+    except ApiError as error:
+        return deleted_branch_page(request, target, body, error)
     if body.action == "preview":
         return form_page(request, target, location, body, is_new=True, preview=preview_of(location, body, b""))
     change = FileChange(operation="create", path=body.path, content=FileContent(text_of(body)))
@@ -238,7 +245,10 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
 @endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
 def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: EditFileForm) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Commit an edited file, or show the conflict if it changed in the meantime."""
-    location = branch_location(request, target)
+    try:
+        location = branch_location(request, target)
+    except ApiError as error:
+        return deleted_branch_page(request, target, body, error)
     if body.path == LINE_BREAK.sub("", location.title):
         # Browsers strip line breaks from a text field: the file was not renamed.
         body = msgspec.structs.replace(body, path=location.title)
@@ -273,20 +283,40 @@ def known_version(repo: Repo, blob: str) -> bytes | None:
     return trees.read_blob(repo, blob)
 
 
+def deleted_branch_page(
+    request: RequestContext, target: RepositoryAccess, written: EditFileForm, error: ApiError
+) -> RawResponse:
+    """Show a text whose branch was deleted in the meantime, to be committed to a new branch or the default one."""
+    repo, default = open_git(request.app, target), target.repository.default_branch
+    location = find_location(repo, root_path(target), "branch", default)
+    if location is None:
+        raise error
+    # An invalid path is refused when the form is submitted again.
+    with suppress(HostingError):
+        location = replace(location, path=raw(paths.clean(written.path)))
+    now = trees.find(repo, read_commit(repo, location.commit).tree, location.path) if location.path else None
+    is_file = isinstance(now, TreeEntry) and now.type not in {"dir", "submodule"}
+    entry = now if isinstance(now, TreeEntry) and is_file else None
+    return conflict_page(request, target, location, written, entry, is_branch_deleted=True)
+
+
 def conflict_page(
     request: RequestContext,
     target: RepositoryAccess,
     location: CodeLocation,
     written: EditFileForm,
     now: TreeEntry | None,
+    *,
+    is_branch_deleted: bool = False,
 ) -> RawResponse:
     """Render an edit conflict: both changes, the typed text and the choices."""
     own_text = text_of(written)
     before = known_version(location.repo, written.sha)
     after = None if now is None else known_version(location.repo, now.id)
-    last = last_commits.of_path(location.repo, location.commit, location.path)
+    path = b"" if is_branch_deleted else location.path
+    last = last_commits.of_path(location.repo, location.commit, path) if path else None
     last_commit: CommitRow | None = None if last is None else lines_of(request, [last])[0]
-    theirs = changes_between(written.path, before, after)
+    theirs = [] if is_branch_deleted else changes_between(written.path, before, after)
     ours = changes_between(written.path, after, own_text)
     suggested = new_commit_form(request, location, "").new_branch
     retained = replace_writing(
@@ -297,11 +327,12 @@ def conflict_page(
         target,
         "code/conflict.html",
         tab=CODE,
-        title=f"Somebody else changed {location.title} · {target.repository.full_name}",
+        title=f"{CONFLICTS[is_branch_deleted].format(location.title)} · {target.repository.full_name}",
         status=409,
         location=location,
         typed=retained,
         is_gone=now is None,
+        is_branch_deleted=is_branch_deleted,
         last=last_commit,
         theirs=theirs,
         ours=ours,
