@@ -15,10 +15,17 @@ from holdfast.hosting.services.suggestions import suggestion_in, with_line
         ("```suggestion\n```", ""),
         ("````suggestion\n```\ninner\n```\n````", "```\ninner\n```\n"),
         ("```suggestion\nnever closed", None),
+        ("```suggestion\n<b>&amp; \t'\"\n```", "<b>&amp; \t'\"\n"),
+        ("<!--\n```suggestion\nhidden\n```\n-->", None),
+        ("<!--\n```suggestion\nhidden\n```\n-->\n\n```suggestion\nshown\n```", "shown\n"),
+        ("<script>\n```suggestion\nhidden\n```\n</script>\n\n```suggestion\nshown\n```", "shown\n"),
+        ("<div><style>\n\n```suggestion\nhidden\n```\n\n</style></div>\n\n```suggestion\nshown\n```", "shown\n"),
+        ("````text\n```suggestion\nquoted\n```\n````", None),
+        ("<details>\n\n```suggestion\none\n```\n\n</details>\n\n```suggestion\nother\n```", None),
     ],
 )
 def test_a_suggestion_is_found(body: str, expected: str | None) -> None:
-    """A suggestion is the content of a closed code fence with the language `suggestion`."""
+    """A suggestion is the only code block with the language `suggestion` that readers of the comment see."""
     assert suggestion_in(body) == expected
 
 

@@ -1,5 +1,7 @@
 """The forms of reviews: pending, submitted and refused ones, and suggestions."""
 
+import re
+
 from tests.web.pulls.conftest import AT, TEXT, PullSite
 
 # The page to go back to, which the form sends.
@@ -84,6 +86,32 @@ def test_a_suggestion_is_written_and_applied(site: PullSite) -> None:
     assert message.startswith("Apply suggestion to a.txt\n\nCo-authored-by: bob <")
     assert ada.post(apply, data=BACK).status_code == 409
     assert ada.post(f"{AT}/pulls/1/comments/999/apply", data=BACK).status_code == 404
+
+
+def test_a_suggestion_that_was_changed_is_not_applied_unseen(site: PullSite) -> None:
+    """A comment may be edited after a page was opened: the change that was shown then is the only one to apply."""
+    created = site.open_pull()
+    bob, ada = site.browser("bob"), site.browser("ada")
+    form = {"path": "a.txt", "side": "new", "line": "10", "body": "```suggestion\nline 10!\n```"}
+    assert bob.post(f"{AT}/pulls/1/comments", data={**form, "head": created["head"]["sha"]}).status_code == 303
+    pages = [ada.get(f"{AT}/pulls/1{page}").text for page in ("", "/files")]
+    number = re.search(r"comments/(\d+)/apply", pages[0])
+    assert number is not None
+    apply = f"{AT}/pulls/1/comments/{number[1]}/apply"
+    versions = [
+        re.search(r'name="version" value="(\w+)"', page.partition(f'action="{apply}"')[2]) for page in pages
+    ]
+    shown = {match[1] for match in versions if match}
+    assert len(shown) == 1
+    changed = bob.post(f"{AT}/issues/1/comments/{number[1]}", data={"body": "```suggestion\nsomething else\n```"})
+    assert changed.status_code == 303
+    refused = ada.post(apply, data={"back": "conversation", "version": shown.pop()})
+    assert refused.status_code == 409
+    assert "The suggestion was changed in the meantime" in refused.text
+    newer = re.search(r'name="version" value="(\w+)"', refused.text.partition(f'action="{apply}"')[2])
+    assert newer is not None
+    assert ada.post(apply, data={"back": "conversation", "version": newer[1]}).status_code == 303
+    assert b"something else" in site.browser().get(f"{AT}/raw/branch/fix/a.txt").content
 
 
 def test_a_suggestion_is_applied_in_the_conversation(site: PullSite) -> None:

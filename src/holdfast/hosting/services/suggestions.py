@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from html import unescape
 from typing import Final
 
 from holdfast.hosting import access
@@ -11,6 +12,7 @@ from holdfast.hosting.errors import HostingError, InvalidReference, NoSuchBranch
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.line_positions import file_at
+from holdfast.hosting.renderer.markdown import markdown
 from holdfast.hosting.services import comments, file_commits, line_comments, maintainer_edits, pull_heads
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import FileCommit
@@ -18,6 +20,7 @@ from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.pull_merges import head_access
 from holdfast.hosting.services.revisions import open_latest
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store.comments import body_version
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.line_comments import find_line_comment
 
@@ -25,14 +28,23 @@ __all__ = ["apply", "may_apply", "suggestion_in"]
 
 # A fenced Markdown code block with the language `suggestion`.
 FENCE: Final = re.compile(r"(?ms)^(?P<fence>`{3,})suggestion[ \t]*\n(?P<text>.*?)^(?P=fence)[ \t]*$")
+# The same block in sanitized HTML: its text is escaped, so it ends at the next `<`.
+BLOCK: Final = re.compile(r'<pre[^<>]*><code class="language-suggestion">([^<]*)</code></pre>')
 # Only this many characters of a comment are searched.
 LONGEST: Final = 65_536
 
 
 def suggestion_in(body: str) -> str | None:
-    """Return the suggested replacement in a comment, ending with a line break; None without a suggestion."""
-    match = FENCE.search(body[:LONGEST].replace("\r\n", "\n"))
-    return None if match is None else match["text"]
+    """Return the suggested replacement in a comment, ending with a line break; None without a suggestion.
+
+    It is read from the rendered comment: a fence in an HTML comment, or in an element that the sanitizer removes,
+    is invisible to those who apply the suggestion. With several blocks it would not be clear which is applied.
+    """
+    text = body[:LONGEST].replace("\r\n", "\n")
+    if FENCE.search(text) is None:
+        return None
+    blocks = BLOCK.findall(markdown(text, most=LONGEST))
+    return unescape(blocks[0]) if len(blocks) == 1 else None
 
 
 def with_line(content: bytes, line: int, text: str) -> bytes:
@@ -62,11 +74,13 @@ def may_apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) ->
     return True
 
 
-def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, comment_id: int) -> str:
+def apply(
+    app: App, actor: Actor, target: RepositoryAccess, issue: Issue, comment_id: int, *, version: str = ""
+) -> str:
     """Commit the suggestion in a line comment to the head branch, and return the path of the file.
 
     The author of the comment is named as co-author, and the conversation is resolved. Raises `Outdated` when the
-    line has changed since.
+    line has changed since, or if a version is given and the comment is not of it any more.
     """
     user = access.require_login(actor)
     access.require_unarchived(target)
@@ -75,6 +89,8 @@ def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, commen
     if comment_issue.id != issue.id:
         raise NoSuchComment("not found")
     comment, _ = comments.find(app, target, comment_id)
+    if version not in {"", body_version(comment.body)}:
+        raise Outdated("the suggestion was changed in the meantime; look at it again before you apply it")
     text = suggestion_in(comment.body)
     if text is None or place.is_old_side:
         raise InvalidReference("Suggestion", "the comment suggests no change")

@@ -78,9 +78,10 @@ class ResolveForm(msgspec.Struct, frozen=True):
 
 
 class SuggestionForm(msgspec.Struct, frozen=True):
-    """The page to go back to: `conversation`, or the changed files."""
+    """The page to go back to (`conversation`, or the changed files), and the version of the comment."""
 
     back: str = ""
+    version: str = ""
 
 
 class DismissForm(msgspec.Struct, frozen=True):
@@ -228,7 +229,7 @@ def submit_suggestion(
     """Commit the change that a line comment suggests to the head branch."""
     issue = pulls.find(request.app, target, index)
     try:
-        path = suggestions.apply(request.app, request.actor, target, issue, id)
+        path = suggestions.apply(request.app, request.actor, target, issue, id, version=body.version)
     except DoesNotExist:
         raise
     except HostingError as error:

@@ -19,7 +19,7 @@ from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.services.suggestions import suggestion_in
 from holdfast.hosting.store import accounts, line_comments, reviews
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.comments import Comment
+from holdfast.hosting.store.comments import Comment, body_version
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.review_changes import LinePlace
 from holdfast.hosting.store.reviews import Review
@@ -64,6 +64,8 @@ class LineRemark:
     review_id: int
     is_pending: bool = False
     has_suggestion: bool = False
+    version: str = ""
+    """The version of the comment, which is sent with the form that applies its suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,8 @@ def pull_timeline(
 def with_suggestion(remark: LineRemark, comment: Comment, issue: Issue) -> LineRemark:
     """Return the position of a line comment, with whether it has a suggested change that can be applied."""
     is_open = not (issue.is_closed or remark.is_outdated or remark.is_resolved or remark.is_old_side)
-    return replace(remark, has_suggestion=is_open and suggestion_in(comment.body) is not None)
+    has_suggestion = is_open and suggestion_in(comment.body) is not None
+    return replace(remark, has_suggestion=has_suggestion, version=body_version(comment.body))
 
 
 def remarks_of(
