@@ -22,7 +22,7 @@ from holdfast.hosting.errors import (
 )
 from holdfast.hosting.git.commits import Commit, Signature, read_commit
 from holdfast.hosting.git.tree_writer import Draft
-from holdfast.hosting.services import forks, pull_merges, pulls, repositories
+from holdfast.hosting.services import branches, forks, pull_merges, pulls, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
 from holdfast.hosting.services.file_contents import FileContent
@@ -549,6 +549,34 @@ def test_a_scheduled_merge_deletes_the_head_branch_as_asked_or_by_default(
     succeed(scenario, issue)
     assert pull_merges.retry_scheduled(scenario.app) == 1
     assert (tip(scenario, "fix") is None) == (default if wanted is None else wanted)
+
+
+def test_a_scheduled_merge_is_cancelled_by_another_base_branch(scenario: Scenario, scheduled: Issue) -> None:
+    """Another writer cannot direct a merge that somebody scheduled to a branch that this user did not choose."""
+    app = scenario.app
+    branches.create(*scenario.caller(scenario.owner), "stable", "main")
+    before = tip(scenario, "stable")
+    (other,) = make_people(app.database, "fay")
+    let_in(app.database, scenario.repository, other, WRITE)
+    pulls.edit(*scenario.caller(other), scheduled, IssueEdit(base_branch="main"))
+    waiting = pull_store.find_scheduled_merge(app.database, scheduled)
+    assert waiting is not None
+    pulls.edit(*scenario.caller(other), scheduled, IssueEdit(base_branch="stable"))
+    assert pull_store.find_scheduled_merge(app.database, scheduled) is None
+    succeed(scenario, scheduled)
+    assert pull_merges.retry_scheduled(app) == 0
+    assert not pull_merges.merge_scheduled(app, scenario.repository.id, waiting)
+    assert tip(scenario, "stable") == before
+
+
+def test_a_merge_into_another_branch_than_the_one_shown_is_refused(scenario: Scenario) -> None:
+    """The base branch may be changed by another writer after a page was opened."""
+    commit(scenario, "fix", "f")
+    issue = open_pull(scenario)
+    writer = scenario.caller(scenario.writer)
+    with pytest.raises(Outdated):
+        pull_merges.merge(*writer, issue, MergeOrder(style="merge", base_branch="stable"))
+    assert pull_merges.merge(*writer, issue, MergeOrder(style="merge", base_branch="main"))
 
 
 @pytest.mark.parametrize(("is_active", "may_not_log_in"), [(False, False), (True, True)])

@@ -1,5 +1,7 @@
 """The forms of the merge box: merge, update, ready, draft and base."""
 
+import re
+
 from sqlalchemy import update
 
 from holdfast.hosting.store.tables import pull_requests
@@ -54,6 +56,22 @@ def test_a_rejected_merge_keeps_its_commit_message(site: PullSite) -> None:
     again = bob.post(f"{AT}/pulls/1/merge", data=form).text
     assert 'name="delete_branch" value="true" checked' not in again
     assert "<details open>" not in bob.get(f"{AT}/pulls/1").text.partition('class="merge-form"')[2]
+
+
+def test_a_merge_is_rejected_after_a_change_of_the_base_branch(site: PullSite) -> None:
+    """The page still names the former base branch, so nothing is merged into the new one."""
+    site.open_pull()
+    site.api["ada"].post("/repos/ada/tides/branches", json={"new_branch_name": "stable"})
+    bob = site.browser("bob")
+    shown = bob.get(f"{AT}/pulls/1").text.partition('class="merge-form"')[2].partition("</form>")[0]
+    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)"', shown))
+    site.browser("ada").post(f"{AT}/pulls/1/base", data={"base": "stable"})
+    rejected = bob.post(f"{AT}/pulls/1/merge", data={**form, "style": "merge"})
+    assert rejected.status_code == 409
+    assert "The base branch of the pull request is stable, not main." in rejected.text
+    assert site.api["ada"].get("/repos/ada/tides/pulls/1").json()["merged"] is False
+    again = {**form, "base": "stable", "style": "merge"}
+    assert bob.post(f"{AT}/pulls/1/merge", data=again).status_code == 303
 
 
 def test_the_page_of_a_form_does_not_reload_itself(site: PullSite) -> None:

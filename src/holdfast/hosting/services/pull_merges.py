@@ -131,6 +131,8 @@ class MergeOrder(msgspec.Struct, frozen=True, kw_only=True):
     title: str = ""
     message: str = ""
     head_commit_id: str = ""
+    base_branch: str = ""
+    """The base branch that the user chose to merge into; the pull request must still have it."""
     merge_commit_id: str = ""
     """The commit of the base branch, for a pull request that was merged manually."""
     delete_branch: bool | None = None
@@ -222,6 +224,8 @@ def try_to_merge(
         base = branch_tip(app, repository, issue.base_branch)
         if order.head_commit_id and order.head_commit_id != issue.head_sha:
             raise Outdated(f"the head of the pull request is {issue.head_sha}, not {order.head_commit_id}")
+        if order.base_branch not in {"", issue.base_branch}:
+            raise Outdated(f"the base branch of the pull request is {issue.base_branch}, not {order.base_branch}")
         unmet = merge_requirements.unmet_requirements(app, target, user, issue, repo=repo, base=base, style=style)
         if unmet and order.when_checks_succeed and all(requirement.can_wait for requirement in unmet):
             schedule(app, user, issue, style, order, deletes_branch=wants_deletion(repository, order))
@@ -561,19 +565,23 @@ def merge_scheduled(app: App, repository_id: int, scheduled: ScheduledMerge) -> 
     permissions = access.repository_access(
         actor, repository, repository_rows.grants_of(app.database, user, repository)
     )
-    order = MergeOrder(
-        style=scheduled.style,
-        title=scheduled.title,
-        message=scheduled.message,
-        head_commit_id=scheduled.head_sha,
-        delete_branch=scheduled.delete_branch,
-    )
     with app.database.read() as connection:
         row = connection.execute(select(issues_table.c.number).where(issues_table.c.id == scheduled.issue_id))
         number = row.scalar()
     if number is None:
         return False
     issue = issues.find_issue(app.database, repository, number)
+    # A new base branch cancels the schedule, so this is the branch that it was made for.
+    if pulls.find_scheduled_merge(app.database, issue) is None:
+        return False
+    order = MergeOrder(
+        style=scheduled.style,
+        title=scheduled.title,
+        message=scheduled.message,
+        head_commit_id=scheduled.head_sha,
+        base_branch=issue.base_branch,
+        delete_branch=scheduled.delete_branch,
+    )
     try:
         return merge(app, actor, RepositoryAccess(repository, permissions), issue, order)
     except NotReadyToMerge:

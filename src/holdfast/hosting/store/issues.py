@@ -359,6 +359,8 @@ def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) ->
         if not issue.is_closed:
             check_no_open_pull(change, branches_of(issue, changes.base_branch))
         set_columns(change, issue, base_branch=changes.base_branch)
+        # It would be merged with the permissions of a user who chose the former branch.
+        pulls.cancel_scheduled_merge(change.connection, issue)
         entry = {"old_ref": issue.base_branch, "new_ref": changes.base_branch}
         change.add_entries(issue, "change_target_branch", [("", entry)])
     if old:

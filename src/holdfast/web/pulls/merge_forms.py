@@ -34,12 +34,13 @@ METHOD_NOT_ALLOWED, CONFLICT = 405, 409
 
 
 class MergeForm(msgspec.Struct, frozen=True):
-    """How to merge; `then` is `merge`, `schedule` or `force`, and `head` the commit that was shown."""
+    """How to merge; `then` is `merge`, `schedule` or `force`, `head` and `base` the commit and branch shown."""
 
     style: str = ""
     title: str = ""
     message: str = ""
     head: str = ""
+    base: str = ""
     offered: str = ""
     delete_branch: str = ""
     then: str = "merge"
@@ -85,13 +86,14 @@ def name_of(issue: Issue) -> str:
 
 @endpoint("POST /{owner}/{repo}/pulls/{index}/merge", scope="issue", guards=CHANGE_PULLS)
 def submit_merge(request: RequestContext, target: RepositoryAccess, index: int, body: MergeForm) -> RawResponse:
-    """Merge a pull request, or schedule the merge; it fails if the head changed after the page was shown."""
+    """Merge a pull request, or schedule the merge; it fails if a branch changed after the page was shown."""
     issue = pulls.find(request.app, target, index)
     order = MergeOrder(
         style=body.style,
         title=body.title,
         message=body.message,
         head_commit_id=body.head,
+        base_branch=body.base,
         delete_branch=body.delete_branch == "true" if body.offered else None,
         force=body.then == "force",
         when_checks_succeed=body.then == "schedule",
