@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from holdfast.hosting.app import App
+from holdfast.hosting.git import changes
 from holdfast.hosting.services import pulls, repositories
 from holdfast.hosting.services.issues import IssueDraft
 from holdfast.hosting.services.merge_requirements import (
@@ -154,6 +155,17 @@ def test_a_rule_keeps_writers_from_merging(
     """Each rule is one unmet requirement, and `can_wait` says whether later events can meet it."""
     protect(scenario, **rule)
     assert [(one.requirement, one.can_wait) for one in find_unmet(scenario, pull)] == [(requirement, can_wait)]
+
+
+def test_more_files_than_can_be_compared_with_patterns_may_be_protected(
+    scenario: Scenario, pull: Issue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A protected file could be behind as many others, whose list is cut off."""
+    protect(scenario, protected_file_patterns="A")
+    monkeypatch.setattr(changes, "MOST_ENTRIES", 1)
+    assert unmet(scenario, pull) == {
+        "unprotected_files": "too many files are changed to check them for protected ones"
+    }
 
 
 def test_a_manual_merge_needs_nothing_of_a_rule(scenario: Scenario, pull: Issue) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import RefMoved, RefRefused
+from holdfast.hosting.git import changes
 from holdfast.hosting.git.packs import decode_pack
 from holdfast.hosting.git.quarantine import AcceptedPush
 from holdfast.hosting.services import ref_updates, repositories
@@ -267,6 +268,24 @@ def test_branch_rules_reject_matching_updates(app: App, repository: Repository) 
         repo.write(item.kind, item.content)
     (told,) = rules(app, repository, RefUpdate("refs/heads/new", ZERO, commit))
     assert told.endswith("changing file docs/x")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        ProtectionRule(enable_push=True, protected_file_patterns="docs/**"),
+        ProtectionRule(unprotected_file_patterns="notes/**"),
+    ],
+)
+def test_a_push_of_too_many_files_to_compare_with_file_patterns_is_rejected(
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch, rule: ProtectionRule
+) -> None:
+    """A protected file could be behind as many others, whose list is cut off."""
+    first, second = next_commit(app, repository, "docs/b.txt")
+    protections.create_protection(app.database, repository, "main", rule)
+    monkeypatch.setattr(changes, "MOST_ENTRIES", 2)
+    (told,) = rules(app, repository, RefUpdate(MAIN, first, second))
+    assert told.startswith("Branch main has file patterns, and too many files are changed")
 
 
 def test_tag_rules_reject_other_users(app: App, repository: Repository) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.app import App
-from holdfast.hosting.git.changes import changes_between
+from holdfast.hosting.git.changes import TreeChanges, changes_between
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.merge_bases import merge_bases
 from holdfast.hosting.git.repository import Repo
@@ -135,9 +135,14 @@ def unmet_requirements(
         text = "the head branch is behind the base branch"
         requirements.append(UnmetRequirement(MergeRequirement.UP_TO_DATE, text, can_wait=True))
     if rule.protected_file_patterns:
-        touched = branch_protection.first_match(rule.protected_file_patterns, changed_paths(repo, base, issue))
-        if touched is not None:
+        changed = changed_files(repo, base, issue)
+        touched = branch_protection.first_match(
+            rule.protected_file_patterns, [change.path for change in changed.files]
+        )
+        if touched is not None or changed.truncated:
             text = f"the file {touched} is protected"
+            if touched is None:
+                text = "too many files are changed to check them for protected ones"
             requirements.append(UnmetRequirement(MergeRequirement.UNPROTECTED_FILES, text, can_wait=True))
     return requirements
 
@@ -213,9 +218,8 @@ def status_requirements(
     return [UnmetRequirement(MergeRequirement.STATUSES, text, can_wait=True)]
 
 
-def changed_paths(repo: Repo, base: str, issue: Issue) -> list[str]:
+def changed_files(repo: Repo, base: str, issue: Issue) -> TreeChanges:
     """Return the files that a pull request changes."""
     bases = merge_bases(repo, base, issue.head_sha)
     old = read_commit(repo, bases[0]).tree if bases else None
-    changed = changes_between(repo, old, read_commit(repo, issue.head_sha).tree)
-    return [change.path for change in changed.files]
+    return changes_between(repo, old, read_commit(repo, issue.head_sha).tree)

@@ -104,7 +104,11 @@ def check_rules(
         rule = branch_protection.rule_for(rules, update.ref.removeprefix(BRANCHES))
         if rule is None:
             continue
-        reason = branch_protection.refusal_of(rule, describe(update), actor, teams, by_deploy_key=by_deploy_key)
+        change = describe(update)
+        try:
+            reason = branch_protection.refusal_of(rule, change, actor, teams, by_deploy_key=by_deploy_key)
+        except PushRefused as error:
+            reason = str(error)
         if reason is not None:
             rejected.append((update, reason))
     return rejected
@@ -143,6 +147,9 @@ def branch_change_of(repo: Repo, update: RefUpdate, default_branch: str) -> bran
         base = before()
         old = None if base is None else read_commit(repo, base).tree
         changed = changes_between(repo, old, read_commit(repo, update.new).tree)
+        if changed.truncated:
+            branch = well_formed(update.ref.removeprefix(BRANCHES))
+            raise PushRefused(f"Branch {branch} has file patterns, and too many files are changed to check them")
         return [change.path for change in changed.files]
 
     def unsigned() -> str | None:
