@@ -1,5 +1,7 @@
 """The comment forms of issues."""
 
+import pytest
+
 from holdfast.hosting.store import comments, issues
 from holdfast.web.issues.issue_page import ENTRIES
 from tests.web.issues.conftest import AT, IssueSite
@@ -30,6 +32,23 @@ def test_a_reader_comments_and_the_author_closes(site: IssueSite) -> None:
     long = eve.post(f"{ONE}/comments", data={"body": "x" * 65_537})
     assert (long.status_code, "Body is too long (maximum is 65536)." in long.text) == (422, True)
     assert issues.find_issue(site.clients.database, site.ship, 1).comment_count == 2
+
+
+@pytest.mark.parametrize("then", ["", "close"])
+def test_a_comment_on_an_issue_that_was_locked_meanwhile_is_kept(site: IssueSite, then: str) -> None:
+    """The page shows the text that was not sent, and the issue is not closed without it."""
+    gauge = site.issue("Gauge", author="eve")
+    eve = site.browser("eve")
+    assert "Your comment" in eve.get(ONE).text
+    issues.lock_issue(site.clients.database, site.ship, gauge, site.people["ada"], "")
+    refused = eve.post(f"{ONE}/comments", data={"body": "A long <story>", "then": then})
+    assert refused.status_code == 403
+    assert "A long &lt;story&gt;</textarea>" in refused.text
+    now = issues.find_issue(site.clients.database, site.ship, 1)
+    assert (now.is_closed, now.comment_count) == (False, 0)
+    assert "was not sent" not in eve.get(ONE).text
+    assert eve.post(f"{ONE}/comments", data={"body": "", "then": "close"}).status_code == 303
+    assert issues.find_issue(site.clients.database, site.ship, 1).is_closed
 
 
 def test_concurrent_edits_of_a_comment_do_not_overwrite_each_other(site: IssueSite) -> None:

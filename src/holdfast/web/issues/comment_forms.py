@@ -47,6 +47,14 @@ def submit_comment(
         tried = RejectedForm(comment=body.body, preview=preview_of(target, body.body))
         return show(request, target, index, part=LAST, tried=tried)
     state = {"close": "closed", "reopen": "open"}.get(body.then)
+    issue = issues.find(request.app, target, index)
+    try:
+        if body.body.strip():
+            # Before the state changes: the issue may have been locked since the page was opened.
+            access.require_comment(request.actor, target, issue)
+    except HostingError as error:
+        tried = RejectedForm(problem=message_for(error), comment=body.body, status=status_for(error))
+        return show(request, target, index, part=LAST, tried=tried)
     if state is not None:
         refused = change_state(request, target, index, state, comment=body.body)
         if refused is not None:
