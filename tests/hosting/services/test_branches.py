@@ -23,6 +23,7 @@ from holdfast.hosting.errors import (
     RenameRefused,
     RepositoryArchived,
     TagExists,
+    UnknownDefaultBranch,
 )
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Signature, build_tree, commit_content, read_commit, read_tag
@@ -150,6 +151,36 @@ def test_a_branch_that_became_the_default_meanwhile_is_renamed_as_such(
     assert [ref.name for ref in ref_lists.list_branches(app, notes, limit=9)[0]] == ["main", "x"]
     branches.rename(app, owner, before, "x", "y")
     assert store.repository_by_id(app.database, notes.id).default_branch == "y"
+
+
+def test_the_default_branch_exists_whatever_other_requests_do_meanwhile(
+    app: App, owner: Actor, notes: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A branch that became the default is not deleted, and one that was deleted or renamed does not become it."""
+    before = target_of(app, owner, notes)
+    for name in ("a", "b", "c"):
+        branches.create(app, owner, before, name)
+    repositories.edit(app, owner, before, RepositoryEdit(default_branch="a"))
+    with pytest.raises(DefaultBranchRefused, match="default branch"):
+        branches.delete(app, owner, before, "a")
+    branches.delete(app, owner, target_of(app, owner, notes), "main")
+    checked = repositories.set_default_branch
+
+    def overtaken(app: App, repository: Repository, branch: str) -> str:
+        name = checked(app, repository, branch)
+        if name == "b":
+            branches.delete(app, owner, before, name)
+        else:
+            branches.rename(app, owner, before, name, "renamed")
+        return name
+
+    monkeypatch.setattr(repositories, "set_default_branch", overtaken)
+    for name in ("b", "c"):
+        with pytest.raises(UnknownDefaultBranch):
+            repositories.edit(app, owner, before, RepositoryEdit(default_branch=name, description="Lost"))
+    now = store.repository_by_id(app.database, notes.id)
+    assert (now.default_branch, now.description) == ("a", "")
+    assert [ref.name for ref in ref_lists.list_branches(app, now, limit=9)[0]] == ["a", "renamed"]
 
 
 def test_a_rename_that_fails_changes_nothing(

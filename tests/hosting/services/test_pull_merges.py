@@ -282,6 +282,16 @@ def test_the_default_branch_is_never_deleted(scenario: Scenario) -> None:
     assert tip(scenario, "main") == issue.head_sha
 
 
+def test_a_head_branch_that_became_the_default_meanwhile_is_kept(scenario: Scenario) -> None:
+    """The merge decides by the default branch as it is when it is recorded."""
+    commit(scenario, "fix", "f")
+    issue = open_pull(scenario)
+    owner = scenario.caller(scenario.owner)
+    repositories.edit(*owner, RepositoryEdit(default_branch="fix"))
+    assert pull_merges.merge(*owner, issue, MergeOrder(style="merge", delete_branch=True))
+    assert tip(scenario, "fix") == issue.head_sha
+
+
 @pytest.fixture
 def fork(scenario: Scenario) -> Repository:
     """Fork the repository as the reader, with a commit on a branch."""

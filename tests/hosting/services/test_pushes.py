@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 from sqlalchemy import delete
 
@@ -183,6 +184,35 @@ def test_the_default_branch_is_not_deleted_and_others_are(work: Git) -> None:
     refused = work.try_to("push", "origin", ":main", ":topic")
     assert "Branch main is the default branch and cannot be deleted" in refused.stderr
     assert work("ls-remote", "origin", "refs/heads/*").split()[1:] == ["refs/heads/main"]
+
+
+def test_a_branch_that_became_the_default_meanwhile_is_not_deleted(app: App, repository: Repository) -> None:
+    """The push is checked with the repository locked: its other refs are updated, and none if it is atomic."""
+    head, _tree = objects_of(app, repository)
+    topic, other = (RefUpdate(f"refs/heads/{name}", ZERO, head) for name in ("topic", "other"))
+    assert rejected(app, repository, topic, other) == {}
+    with app.database.write() as connection:
+        repositories.change_repository(connection, repository, default_branch="topic")
+    deletions = [RefUpdate(update.ref, head, ZERO) for update in (topic, other)]
+    reason = "Branch topic is the default branch and cannot be deleted"
+    whole = rejected(app, repository, *deletions, atomic=True)
+    assert (whole[topic.ref], whole.keys()) == (reason, {topic.ref, other.ref})
+    assert rejected(app, repository, *deletions) == {topic.ref: reason}
+    assert refs(app, repository) == {"refs/heads/main", "refs/heads/topic"}
+
+
+def test_the_first_branch_becomes_the_default_of_a_repository_as_it_is_now(
+    app: App, repository: Repository
+) -> None:
+    """The default branch that an administrator has chosen while the first branch was pushed does not exist."""
+    head, _tree = objects_of(app, repository)
+    with app.database.write() as connection:
+        repositories.change_repository(connection, repository, default_branch="chosen")
+    empty = msgspec.structs.replace(repository, is_empty=True)
+    assert rejected(app, empty, RefUpdate("refs/heads/first", ZERO, head)) == {}
+    assert repositories.repository_by_id(app.database, repository.id).default_branch == "first"
+    assert rejected(app, empty, RefUpdate("refs/heads/second", ZERO, head)) == {}
+    assert repositories.repository_by_id(app.database, repository.id).default_branch == "first"
 
 
 def test_a_push_names_the_files_whose_lfs_objects_are_missing(work: Git) -> None:

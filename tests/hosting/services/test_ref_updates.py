@@ -142,7 +142,7 @@ def test_the_row_of_a_repository_follows_its_refs(app: App, repository: Reposito
     assert (now.branch_count, now.size - repository.size, now.is_empty) == (1, pack.size, False)
     assert now.pushed_at > 0
     deletions = [RefUpdate(MAIN, head_of(app, repository), ZERO), RefUpdate("refs/tags/v1", commit, ZERO)]
-    ref_updates.update_refs(app, repository, repository.owner, deletions)
+    ref_updates.update_refs(app, repository, repository.owner, deletions, may_delete_default=True)
     now = repository_by_id(app.database, repository.id)
     assert (now.branch_count, now.is_empty) == (0, True)
 

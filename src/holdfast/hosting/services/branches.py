@@ -136,7 +136,7 @@ def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str)
         repositories.change_repository(connection, current, **columns)
         record_changed(connection, current, user, columns)
 
-    ref_updates.update_refs(app, repository, user, updates, locked=move_names)
+    ref_updates.update_refs(app, repository, user, updates, locked=move_names, may_delete_default=True)
 
 
 def update(

@@ -130,7 +130,9 @@ def apply(app: App, repository: Repository, new: dict[str, str], remote_refs: Re
         pack = add_objects(app, copy, folder, {update.new for update in updates if not update.deletes})
         # Without commits: issue references in their messages are to another repository.
         actor_updates = ActorUpdates(repository.owner.id, updates, commits=())
-        ref_updates.record(app, repository, [actor_updates], [] if pack is None else [pack], atomic=False)
+        # The default branch too, where the remote has no branch left.
+        packs = [] if pack is None else [pack]
+        ref_updates.record(app, repository, [actor_updates], packs, atomic=False, may_delete_default=True)
         app.copies.update(repository.id)
     app.pushed.add(repository.id)
 

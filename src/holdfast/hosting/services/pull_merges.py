@@ -20,6 +20,7 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
+    DefaultBranchRefused,
     Forbidden,
     HostingError,
     InvalidField,
@@ -350,7 +351,8 @@ def deleted_branch(attempt: MergeAttempt) -> list[RefUpdate]:
     """Return the ref update that deletes the head branch, if requested and allowed."""
     app, repository, issue = attempt.app, attempt.repository, attempt.issue
     name = issue.head_branch
-    if issue.head_repository_id != repository.id or name in {repository.default_branch, issue.base_branch}:
+    default_branch = repository_log.current_default_branch(app.database, repository.id)
+    if issue.head_repository_id != repository.id or name in {default_branch, issue.base_branch}:
         return []
     if not wants_deletion(repository, attempt.order):
         return []
@@ -449,6 +451,8 @@ def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
         ref_updates.record(
             app, repository, [actor_updates], packs, locked=close, mentioned=mentioned, own_number=issue.number
         )
+    except DefaultBranchRefused:
+        raise RefMoved("the head branch became the default branch") from None
     except StillBlocked:
         raise OpenBlockers(visible_blockers(app, attempt.actor, repository, issue)) from None
     draft.keep_recent()

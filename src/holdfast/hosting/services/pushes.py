@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import GoneMeanwhile, RefMoved
+from holdfast.hosting.errors import DefaultBranchRefused, GoneMeanwhile, RefMoved
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection
 from holdfast.hosting.git.repository import Repo
@@ -61,7 +61,7 @@ class RepositoryPush:
         )
         refusals = [PushRejection(update.ref, reason) for update, reason in refused]
         refusals += [
-            PushRejection(update.ref, f"Branch {default} is the default branch and cannot be deleted", alone=True)
+            PushRejection(update.ref, default_branch_kept(default), alone=True)
             for update in updates
             if update.deletes and update.ref == f"refs/heads/{default}"
         ]
@@ -117,7 +117,7 @@ class RepositoryPush:
                 targets = [update.new for update in updates if not update.deletes]
                 packs += ref_updates.pack_targets(app, repository, repo, targets, files)
                 rejected = ref_updates.record(app, repository, actor_updates, packs, atomic=pushed.atomic)
-            except RefMoved as error:
+            except (DefaultBranchRefused, RefMoved) as error:
                 return self.rejections(updates, str(error))
             except GoneMeanwhile:
                 return [PushRejection(update.ref, "the repository was deleted") for update in updates]
@@ -127,6 +127,7 @@ class RepositoryPush:
     def rejections(self, rejected: Sequence[RefUpdate], reason: str) -> list[PushRejection]:
         """Reject updates for a reason; new refs with a name conflict are rejected for the conflict."""
         push_rejections: list[PushRejection] = []
+        default = repository_log.current_default_branch(self.host.database, self.repository.id)
         with self.host.database.read() as connection:
             for ref_update in rejected:
                 existing_ref = repository_log.conflicting_ref(connection, self.repository.id, ref_update.ref)
@@ -135,8 +136,15 @@ class RepositoryPush:
                     if existing_ref and ref_update.creates
                     else ""
                 )
+                if ref_update.deletes and ref_update.ref == f"refs/heads/{default}":
+                    beside = default_branch_kept(default)
                 push_rejections.append(PushRejection(ref_update.ref, beside or reason))
         return push_rejections
+
+
+def default_branch_kept(name: str) -> str:
+    """Return the reason why a push cannot delete the default branch."""
+    return f"Branch {name} is the default branch and cannot be deleted"
 
 
 def not_commits(repo: Repo, updates: Sequence[RefUpdate]) -> list[PushRejection]:

@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import PushRefused, RefMoved, RefRefused
+from holdfast.hosting.errors import DefaultBranchRefused, PushRefused, RefMoved, RefRefused
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.changes import TreeChanges, changes_between
 from holdfast.hosting.git.commits import Commit, read_commit
@@ -173,11 +173,13 @@ def update_refs(
     parents: Sequence[str] = (),
     within: Callable[[Link], None] | None = None,
     locked: Callable[[Connection], None] | None = None,
+    may_delete_default: bool = False,
 ) -> None:
     """Update refs to objects that are in the repository or in `packs`, all of them or none.
 
     `parents` are the objects of the repository that objects in `packs` refer to. `within` and `locked` run in the
-    same transaction, as in `record`. Raises `RefMoved` when the compare-and-set of one of the refs fails.
+    same transaction, and the default branch is kept, as in `record`. Raises `RefMoved` when the compare-and-set of
+    one of the refs fails.
     """
     with app.copies.writing(repository.id) as repo:
         rejected = check_rules(
@@ -194,7 +196,15 @@ def update_refs(
         check_names(app, repository, updates)
         targets = parents if packs else [update.new for update in updates if not update.deletes]
         packs = [*packs, *pack_targets(app, repository, repo, targets)]
-        record(app, repository, [ActorUpdates(actor.id, updates)], packs, within=within, locked=locked)
+        record(
+            app,
+            repository,
+            [ActorUpdates(actor.id, updates)],
+            packs,
+            within=within,
+            locked=locked,
+            may_delete_default=may_delete_default,
+        )
         # The caller reads the ref from the copy for its response.
         app.copies.update(repository.id)
 
@@ -244,10 +254,13 @@ def record(
     locked: Callable[[Connection], None] | None = None,
     mentioned: Sequence[CommitReference] = (),
     own_number: int = 0,
+    may_delete_default: bool = False,
 ) -> list[RefUpdate]:
     """Record ref updates in order, in one transaction, and return those rejected because their ref has moved.
 
-    With `atomic`, the default, one rejected update raises `RefMoved` and nothing is committed. Without `durable`
+    The deletion of the default branch, as it is in the transaction, is rejected too unless `may_delete_default`.
+    With `atomic`, the default, one rejected update raises `RefMoved` or `DefaultBranchRefused`, and nothing is
+    committed. Without `durable`
     the commit does not wait for the disk (fsync). The caller holds the lock of the local copy. `within` and
     `locked` run in the same transaction, `locked` with the dependency graph and the repository locked.
     `mentioned` are issue references besides those of the commits; `own_number` is the pull request that a merge
@@ -269,8 +282,10 @@ def record(
 
     def write(link: Link) -> None:
         nonlocal rejected
-        rows = [(batch.actor_id, update) for batch in batches for update in batch.updates]
-        _, rejected = repository_log.append(link, repository.id, rows, packs)
+        kept = [] if may_delete_default else refused_deletions(link, repository, updates, atomic=atomic)
+        rows = [(batch.actor_id, update) for batch in batches for update in batch.updates if update not in kept]
+        _, moved = repository_log.append(link, repository.id, rows, packs)
+        rejected = [*kept, *moved]
         if rejected and atomic:
             raise RefMoved(f"{well_formed(rejected[0].ref)} was updated by another request")
         lost = set(rejected)
@@ -299,7 +314,8 @@ def record(
         if within is not None:
             within(link)
 
-    is_plain = not (references or ranges or mentioned) and default_branch == repository.default_branch
+    # The first branch of an empty repository may become its default branch.
+    is_plain = not repository.is_empty and not (references or ranges or mentioned)
     # The payload of a pull request needs queries that are not prepared statements.
     if not is_plain or locked is not None:
         with app.database.write() as connection:
@@ -310,7 +326,7 @@ def record(
             places = (
                 commit_references.lock_repositories(app.database, connection, repository, named) if named else {}
             )
-            if default_branch != repository.default_branch:
+            if repository.is_empty:
                 set_first_branch(connection, repository, updates)
             write(connection)
             if locked is not None:
@@ -387,11 +403,30 @@ def new_default_branch(repository: Repository, updates: Sequence[RefUpdate]) -> 
 
 
 def set_first_branch(connection: Connection, repository: Repository, updates: Sequence[RefUpdate]) -> None:
-    """Make the first branch the default branch, unless another request has pushed one since the row was read."""
-    repositories.lock_row(connection, repository)
-    current = repositories.repositories_by_id(connection, [repository.id]).get(repository.id)
-    if current is not None and (branch := new_default_branch(current, updates)) != current.default_branch:
-        repositories.change_repository(connection, current, default_branch=branch)
+    """Change the default branch of a repository that was empty, unless another request has created it by now."""
+    current = repository_log.lock_default_branch(connection, repository.id)
+    if repository_log.target_of(connection, repository.id, BRANCHES + current) is not None:
+        return
+    first = new_default_branch(msgspec.structs.replace(repository, default_branch=current), updates)
+    if first != current:
+        repositories.change_repository(connection, repository, default_branch=first)
+
+
+def refused_deletions(
+    link: Link, repository: Repository, updates: Sequence[RefUpdate], *, atomic: bool
+) -> list[RefUpdate]:
+    """Return the updates that delete the default branch; with `atomic`, raise `DefaultBranchRefused` for one.
+
+    No other request can change the default branch until the transaction ends.
+    """
+    deletions = [update for update in updates if deletes_branch(update)]
+    if not deletions:
+        return []
+    ref = BRANCHES + repository_log.lock_default_branch(link, repository.id)
+    refused = [update for update in deletions if update.ref == ref]
+    if refused and atomic:
+        raise DefaultBranchRefused("can not delete default branch")
+    return refused
 
 
 def read_pushes(

@@ -383,6 +383,8 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
         # With the row locked: a parent that becomes private hides its forks, this one before or after this check.
         if changes.is_private is False and current.is_private and current.fork_of is not None:
             require_public_parent(connection, current.fork_of)
+        if "default_branch" in columns:
+            check_default_branch(connection, current, str(columns["default_branch"]))
         if interval is not None:
             mirrors.set_interval(connection, current.id, interval)
         if changes.declared:
@@ -434,6 +436,14 @@ def set_default_branch(app: App, repository: store.Repository, branch: str) -> s
     if repository.is_empty:
         check_new_branch(branch)
     return branch
+
+
+def check_default_branch(connection: Connection, repository: store.Repository, branch: str) -> None:
+    """Raise `UnknownDefaultBranch` if a branch was deleted meanwhile; the row of the repository is locked."""
+    if repository.is_empty:
+        return
+    if repository_log.target_of(connection, repository.id, f"refs/heads/{branch}") is None:
+        raise UnknownDefaultBranch(repository.id, branch)
 
 
 def rename(connection: Connection, repository: store.Repository, name: str, actor: Account) -> None:

@@ -46,6 +46,7 @@ __all__ = [
     "compactions",
     "conflicting_ref",
     "count_log_entries",
+    "current_default_branch",
     "current_version",
     "current_version_in",
     "delete_packs",
@@ -57,6 +58,7 @@ __all__ = [
     "last_actor",
     "list_refs",
     "live_packs",
+    "lock_default_branch",
     "log_entries",
     "log_entry",
     "pack_contents",
@@ -86,6 +88,11 @@ TAKE_VERSION = Statement(
 )
 VERSION = Statement(
     select(repositories.c.version, repositories.c.default_branch).where(repositories.c.id == bindparam("number"))
+)
+LOCK_DEFAULT_BRANCH = Statement(
+    select(repositories.c.default_branch)
+    .where(repositories.c.id == bindparam("number"))
+    .with_for_update(key_share=True)
 )
 TARGET = Statement(
     select(refs.c.target).where(
@@ -199,6 +206,20 @@ def current_version(database: Database, repository_id: int) -> int:
     """Return the version of a repository's log; 0 if there is no such repository."""
     row = database.row(VERSION, number=repository_id)
     return 0 if row is None else int(row[0])
+
+
+def current_default_branch(database: Database, repository_id: int) -> str | None:
+    """Return the name of a repository's default branch; None if there is no such repository."""
+    row = database.row(VERSION, number=repository_id)
+    return None if row is None else str(row[1])
+
+
+def lock_default_branch(link: Link, repository_id: int) -> str:
+    """Lock a repository's row until the transaction ends, and return the name of its default branch."""
+    rows = LOCK_DEFAULT_BRANCH.run(link, number=repository_id)
+    if not rows:
+        raise GoneMeanwhile("the repository was deleted meanwhile")
+    return str(rows[0][0])
 
 
 def find_ref(database: Database, repository_id: int, ref: str) -> str | None:
