@@ -22,12 +22,15 @@ from holdfast.hosting.errors import (
     TagInUse,
 )
 from holdfast.hosting.git import refs
+from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.services import branches, ref_updates, releases, repositories
+from holdfast.hosting.services.branches import NewTag
 from holdfast.hosting.services.releases import ReleaseEdit
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.services.revisions import open_latest
 from holdfast.hosting.store import releases as store
 from holdfast.hosting.store import repositories as stored_repositories
+from holdfast.hosting.store import repository_log
 from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.releases import ReleaseFields
@@ -147,6 +150,33 @@ def test_an_imported_release_beyond_the_limits_can_be_edited(app: App, ship: Rep
     for changes in (ReleaseEdit(body=body + "x"), ReleaseEdit(name=name + "n"), ReleaseEdit(target="u" * 256)):
         with pytest.raises(InvalidField):
             releases.edit(*ada, imported, changes)
+
+
+@pytest.mark.parametrize("drafted", [True, False])
+def test_a_release_that_is_published_has_its_tag(
+    app: App, ship: Repository, monkeypatch: pytest.MonkeyPatch, *, drafted: bool
+) -> None:
+    """A tag that is deleted after it was found, before the release is written, is created again."""
+    ada = caller(app, Actor(ship.owner), ship)
+    branches.create_tag(*ada, NewTag(name="v1"))
+    draft = releases.create(*ada, ReleaseFields(tag_name="v1", is_draft=True)) if drafted else None
+    found = refs.tag
+
+    def find_and_delete(repo: Repo, name: str) -> refs.Ref | None:
+        ref = found(repo, name)
+        monkeypatch.setattr(refs, "tag", found)
+        assert ref is not None
+        deletion = RefUpdate(f"refs/tags/{name}", ref.id, ref_updates.zero_id(ship))
+        ref_updates.update_refs(app, ship, ship.owner, [deletion])
+        return ref
+
+    monkeypatch.setattr(refs, "tag", find_and_delete)
+    if draft is None:
+        release = releases.create(*ada, ONE)
+    else:
+        release = releases.edit(*ada, draft, ReleaseEdit(is_draft=False))
+    assert not release.is_draft
+    assert repository_log.find_ref(app.database, ship.id, "refs/tags/v1") is not None
 
 
 def test_an_edit_keeps_what_another_request_has_changed(app: App, ship: Repository) -> None:

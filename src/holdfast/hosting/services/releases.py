@@ -104,21 +104,29 @@ def create(
 ) -> Release:
     """Create a release; its tag is created at the target unless it exists or the release is a draft.
 
-    A tag with a message is annotated. The tag and the release are created in one transaction.
+    A tag with a message is annotated. The tag and the release are created in one transaction, and the tag again if
+    it is deleted at the same time.
     """
     user = require_release_write(actor, target)
     check_fields(fields)
     check_length(tag_message, "TagMessage", BODY_LENGTH)
     if not fields.target:
         fields = msgspec.structs.replace(fields, target=target.repository.default_branch)
-    return with_tag(
-        app,
-        target,
-        user,
-        fields,
-        tag_message,
-        lambda link: releases.add_release(link, target.repository, user, fields),
-    )
+
+    def try_to_create() -> Release:
+        return with_tag(
+            app,
+            target,
+            user,
+            fields,
+            tag_message,
+            lambda link: releases.add_release(link, target.repository, user, fields),
+        )
+
+    for _ in range(ATTEMPTS - 1):
+        with suppress(Outdated):
+            return try_to_create()
+    return try_to_create()
 
 
 def edit(app: App, actor: Actor, target: RepositoryAccess, release: Release, changes: ReleaseEdit) -> Release:
@@ -178,6 +186,8 @@ def with_tag(  # noqa: PLR0917  # both callers name them in this order
         repo = None if fields.is_draft else open_latest(app, target)
         if repo is None or refs.tag(repo, fields.tag_name) is not None:
             with app.database.quick_write() as link:
+                if repo is not None:
+                    releases.require_tag(link, repository, fields.tag_name)
                 write_release(link)
         else:
             refs.check_new_tag(fields.tag_name)

@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
 from holdfast.hosting.errors import NoSuchRelease, Outdated, ReleaseTaken
-from holdfast.hosting.store import events
+from holdfast.hosting.store import events, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.attachments import Attachment, AttachmentHolder, attachments_in
 from holdfast.hosting.store.database import Database
@@ -29,6 +29,7 @@ __all__ = [
     "latest_release",
     "release_by_id",
     "releases_of",
+    "require_tag",
     "withdraw_tags",
 ]
 
@@ -220,6 +221,13 @@ def locked_release(link: Link, repository: Repository, release: Release) -> Rele
     if not rows:
         raise NoSuchRelease(f"release does not exist [id: {release.id}]")
     return Release(*rows[0])
+
+
+def require_tag(link: Link, repository: Repository, tag_name: str) -> None:
+    """Raise `Outdated` if a tag was deleted; with the repository locked, none is until the transaction ends."""
+    LOCK_REPOSITORY.run(link, repository=repository.id)
+    if repository_log.target_of(link, repository.id, f"refs/tags/{tag_name}") is None:
+        raise Outdated("the tag was deleted in the meantime")
 
 
 def delete_release(link: Link, repository: Repository, actor: Account, release: Release) -> None:
