@@ -5,6 +5,7 @@ from sqlalchemy import event
 
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
+from holdfast.hosting.errors import Outdated
 from holdfast.hosting.services import comments, issues, reviews
 from holdfast.hosting.services.cross_references import (
     LONGEST_REVIEW,
@@ -86,6 +87,24 @@ def test_an_edit_of_something_else_leaves_the_entries(scenario: Scenario) -> Non
     assert queries == []
     with app.database.read() as connection:
         assert connection.exec_driver_sql("SELECT * FROM comments").all()[: len(before)] == before
+
+
+def test_edits_of_title_and_body_at_the_same_time_keep_the_entries_of_both(scenario: Scenario) -> None:
+    """The entries follow the texts that the issue has after each edit, not those that the request has read."""
+    app, ada = scenario.app, scenario.caller(scenario.owner)
+    open_in(app, scenario.repository, count=3)
+    issue = issues.create(*ada, IssueDraft(title="t", body="b"))
+    issues.edit(*ada, issue, IssueEdit(title="Like #1"))
+    edited = issues.edit(*ada, issue, IssueEdit(body="Like #2"))
+    assert (edited.title, edited.body) == ("Like #1", "Like #2")
+    both = [("ship#1", "issue_ref", "ship#4"), ("ship#2", "issue_ref", "ship#4")]
+    assert entries(app) == both
+    issues.edit(*ada, issue, IssueEdit(title="t", body="See #3"))
+    assert entries(app) == [("ship#3", "issue_ref", "ship#4")]
+    issues.edit(*ada, issue, IssueEdit(title="t", body="b"))
+    assert entries(app) == []
+    with pytest.raises(Outdated, match="content_version"):
+        issues.edit(*ada, issue, IssueEdit(title="New", content_version=issue.content_version))
 
 
 def test_an_edit_by_another_user_removes_no_entry(scenario: Scenario) -> None:

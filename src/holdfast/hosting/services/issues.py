@@ -16,6 +16,7 @@ from holdfast.hosting.errors import (
     InvalidReference,
     NoSuchIssue,
     NoSuchLabel,
+    Outdated,
     Permission,
     UnknownState,
 )
@@ -56,6 +57,8 @@ BODY_LENGTH: Final = 2**20
 """Maximum length of a body, in characters; Renovate cuts the ones it writes at a million."""
 LIST_LENGTH: Final = 100
 """Maximum labels, and maximum assignees, per request."""
+# Maximum attempts when other requests change the texts of an issue during an edit.
+ATTEMPTS: Final = 5
 STATES: Final = {"": None, "open": False, "closed": True}
 
 LabelKeys = Sequence[int | str]
@@ -149,8 +152,22 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
     """Change an issue; its author may change title, body, ref and state, everything else needs write access.
 
     Raises `Outdated` if the body is not of the expected version or the title not the expected one, and
-    `StillBlocked` if the issue is to be closed while a blocker is open.
+    `StillBlocked` if the issue is to be closed while a blocker is open. The text that an edit keeps is the one of the
+    moment, and so are its cross-references.
     """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return try_to_edit(app, actor, target, issue, changes)
+        except Outdated:
+            current = find(app, target, issue.number)
+            if (current.title, current.body) == (issue.title, issue.body):
+                raise
+            issue = current
+    return try_to_edit(app, actor, target, issue, changes)
+
+
+def try_to_edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes: IssueEdit) -> Issue:
+    """Change an issue; raise `Outdated` if its title or body was changed since it was read."""
     user = access.require_issue_edit(actor, target, issue, issue.author_id)
     if changes.needs_write_access and not access.may_write_issue(target.permissions, issue):
         raise Forbidden(Permission.WRITE)
@@ -176,6 +193,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
         content_version=changes.content_version,
         previous_title=changes.previous_title,
         references=new_references(app, actor, target, issue, title=title, body=changes.body),
+        previous_texts=None if title is None and changes.body is None else (issue.title, issue.body),
     )
     changed = issues.change_issue(database, repository, issue, user, columns)
     if issue.is_pull and issue.is_closed and not changed.is_closed:

@@ -132,6 +132,8 @@ class IssueChanges:
     """The milestone the client has seen, 0 for none; raises `Outdated` if it is another one now."""
     references: CrossReferences | None = None
     """The issues that its title and body mention now."""
+    previous_texts: tuple[str, str] | None = None
+    """The title and the body that `references` are based on; raises `Outdated` if one is another now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +304,8 @@ def change_issue(
             raise Outdated("the title of the issue was changed in the meantime")
         if changes.previous_milestone_id not in {None, issue.milestone_id or 0}:
             raise Outdated("the milestone of the issue was changed in the meantime")
+        if changes.previous_texts not in {None, (issue.title, issue.body)}:
+            raise Outdated("the title or the body of the issue was changed in the meantime")
         edit_words(change, issue, changes)
         if changes.references is not None:
             replace_references(change, issue, changes.references)
