@@ -1,8 +1,11 @@
 """Transfers of repositories: who may start, accept and reject them, and their teams."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
-from holdfast.hosting.access import Actor
+from holdfast.hosting.access import Actor, WebhookOwner
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     Forbidden,
@@ -13,10 +16,14 @@ from holdfast.hosting.errors import (
     NoSuchTransfer,
     Violation,
 )
-from holdfast.hosting.services import transfers
+from holdfast.hosting.services import push_mirrors, repositories, transfers, webhooks
+from holdfast.hosting.services.remotes import Credentials
+from holdfast.hosting.services.repositories import RepositoryEdit
+from holdfast.hosting.services.webhooks import NewWebhook
+from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.transfers import WaitingTransfer
 from tests.hosting.repository_helpers import make_organization, make_people, make_repository
-from tests.hosting.services.scenario import Scenario, make_scenario
+from tests.hosting.services.scenario import Scenario, accessed, make_scenario
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
@@ -62,6 +69,47 @@ def test_only_the_new_owner_may_accept(scenario: Scenario) -> None:
     assert transfers.may_accept(app, Actor(scenario.writer), ship)
     assert transfers.accept(*scenario.caller(scenario.writer)).owner == scenario.writer
     assert transfers.find(app, ship) is None
+
+
+def test_a_new_owner_has_no_credentials_of_the_old_one(scenario: Scenario) -> None:
+    """Webhooks lose their Authorization header, but not that of a default webhook, and push mirrors theirs.
+
+    A transfer that is refused, or a rename, removes none.
+    """
+    app, ship = scenario.app, scenario.repository
+    app = replace(app, settings=msgspec.structs.replace(app.settings, migration_allowed_hosts="127.0.0.1/32"))
+    target = accessed(app, Actor(scenario.owner), ship)
+    theirs, owner = WebhookOwner(target), Actor(scenario.owner)
+    admin = find_user(app.database, "admin")
+    hook = NewWebhook(
+        type="gitea", url="https://ci.example/h", content_type="json", secret="s", authorization="Bearer ada"
+    )
+    service_hook = msgspec.structs.replace(hook, authorization="Bearer service")
+    webhooks.create(app, Actor(admin), WebhookOwner(None), service_hook)
+    ids = [webhooks.create(app, owner, theirs, each).id for each in (hook, service_hook)]
+    with_password, without = (
+        push_mirrors.create(app, owner, target, address="http://127.0.0.1:9/x.git", credentials=credentials).name
+        for credentials in (Credentials("ada", "password"), Credentials())
+    )
+
+    def stored() -> tuple[list[str], list[tuple[str, str]]]:
+        headers = [webhooks.find(app, owner, theirs, number).authorization for number in ids]
+        mirrors = [push_mirrors.find(app, owner, target, name) for name in (with_password, without)]
+        return [app.cipher.decrypt(header) for header in headers], [
+            (mirror.username, app.cipher.decrypt(mirror.secret)) for mirror in mirrors
+        ]
+
+    before = stored()
+    assert before == (["Bearer ada", "Bearer service"], [("ada", "password"), ("", "")])
+    repositories.edit(app, owner, target, RepositoryEdit(name="boat"))
+    transfers.start(app, owner, target, "bob")
+    assert stored() == before
+    transfers.accept(*scenario.caller(scenario.writer))
+    assert stored() == (["", "Bearer service"], [("", ""), ("", "")])
+    mirrors = [push_mirrors.find(app, owner, target, name) for name in (with_password, without)]
+    assert ["was transferred" in mirror.last_error for mirror in mirrors] == [True, False]
+    assert mirrors[0].next_sync_at is None
+    assert webhooks.find(app, owner, theirs, ids[0]).secret
 
 
 def test_the_new_owner_rejects_and_the_old_one_cancels(scenario: Scenario) -> None:

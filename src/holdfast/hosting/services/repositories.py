@@ -40,7 +40,7 @@ from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.git.refs import check_new_branch
 from holdfast.hosting.git.repository import Kind
-from holdfast.hosting.services import durations, file_templates, users
+from holdfast.hosting.services import durations, file_templates, users, webhooks
 from holdfast.hosting.services.fields import check_length, check_ref_field, check_required
 from holdfast.hosting.storage.pack_files import new_pack
 from holdfast.hosting.store import (
@@ -51,6 +51,7 @@ from holdfast.hosting.store import (
     labels,
     mirrors,
     organizations,
+    push_mirrors,
     repository_log,
     subscriptions,
     teams,
@@ -105,6 +106,9 @@ LONGEST_WEBSITE: Final = 1024
 LONGEST_SETTING: Final = 100
 TOPIC: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,34}")
 MOST_TOPICS: Final = 25
+CREDENTIALS_REMOVED: Final = (
+    "the repository was transferred, and the credentials of its former owner were removed: add the mirror again"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -473,17 +477,22 @@ def transfer(
             raise NoSuchAccount(new_owner)
         raise Forbidden(Permission.NEW_OWNER)
     with app.database.write() as connection:
-        move_to(connection, target.repository, owner, user, team_ids)
+        move_to(app, connection, target.repository, owner, user, team_ids)
     return store.repository_by_id(app.database, target.repository.id)
 
 
-def move_to(
-    connection: Connection, repository: store.Repository, owner: Account, actor: Account, team_ids: Sequence[int]
+def move_to(  # noqa: PLR0917  # both callers name them in this order
+    app: App,
+    connection: Connection,
+    repository: store.Repository,
+    owner: Account,
+    actor: Account,
+    team_ids: Sequence[int],
 ) -> None:
     """Transfer a repository without authorization: the teams of the old owner lose access, also in its rules.
 
-    Forks of what a hidden owner has are private. Raises `Outdated` if the repository has another owner by now, who
-    did not agree.
+    The credentials of its webhooks and push mirrors are removed: they are the old owner's. Forks of what a hidden
+    owner has are private. Raises `Outdated` if the repository has another owner by now, who did not agree.
     """
     current = store.locked_repository(connection, repository)
     if current.owner.id != repository.owner.id:
@@ -495,6 +504,8 @@ def move_to(
     if owner.id != repository.owner.id:
         remove_teams(connection, repository.id)
         remove_tag_teams(connection, repository.id)
+        webhooks.remove_authorizations(app, connection, repository)
+        push_mirrors.remove_credentials(connection, repository.id, CREDENTIALS_REMOVED)
     teams.give_transferred(connection, owner, repository.id, team_ids)
     record_transferred(connection, repository, owner, actor)
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from sqlalchemy import ColumnElement, true
+from sqlalchemy import ColumnElement, Connection, true
 
 from holdfast.hosting.access import Actor, WebhookOwner, require_webhook_admin
 from holdfast.hosting.app import App
@@ -26,6 +26,7 @@ from holdfast.hosting.errors import (
 )
 from holdfast.hosting.git import refs
 from holdfast.hosting.store import deliveries, hooks, repositories
+from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.encryption import SecretCipher
 from holdfast.hosting.store.event_types import expand_events
 from holdfast.hosting.store.globs import compile_glob
@@ -50,6 +51,7 @@ __all__ = [
     "edit",
     "find",
     "list_webhooks",
+    "remove_authorizations",
     "require_enabled",
     "resume",
     "send_test",
@@ -167,11 +169,27 @@ def check_inherited(app: App, hook: Hook, url: str) -> None:
     """
     if not hook.authorization or origin_of(hook.url) == origin_of(url):
         return
-    headers = {decrypted(app.cipher, header) for header in hooks.default_authorizations(app.database)} - {None}
-    if decrypted(app.cipher, hook.authorization) in headers:
+    if decrypted(app.cipher, hook.authorization) in default_headers(app, app.database):
         reason = "is on another host, and an administrator has set the authorization header; enter or remove it"
         message = "Invalid url: another host needs an authorization_header, as an administrator has set this one"
         raise InvalidWebhookOption("url", reason, message)
+
+
+def default_headers(app: App, database: Database) -> set[str | None]:
+    """Return the Authorization headers of the default webhooks."""
+    return {decrypted(app.cipher, header) for header in hooks.default_authorizations(database)} - {None}
+
+
+def remove_authorizations(app: App, connection: Connection, repository: Repository) -> None:
+    """Remove the Authorization headers of a repository's webhooks before it has another owner.
+
+    The new owner may change their URLs. Those of default webhooks stay: `edit` protects them.
+    """
+    headers = hooks.authorizations_in(connection, repository.id)
+    if headers:
+        kept = default_headers(app, TransactionDatabase(app.database, connection))
+        removed = [number for number, header in headers.items() if decrypted(app.cipher, header) not in kept]
+        hooks.remove_authorizations(connection, removed)
 
 
 def origin_of(url: str) -> tuple[str, str]:

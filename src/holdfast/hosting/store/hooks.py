@@ -1,7 +1,7 @@
 """Webhooks: their target, events, state and lease."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -36,12 +36,14 @@ __all__ = [
     "HookOwner",
     "HookSummary",
     "add_hook",
+    "authorizations_in",
     "change_hook",
     "copy_defaults",
     "copy_hooks",
     "default_authorizations",
     "find_hook",
     "hooks_of",
+    "remove_authorizations",
     "remove_hook",
     "resume_hook",
 ]
@@ -243,6 +245,21 @@ DEFAULT_AUTHORIZATIONS = Statement(
 def default_authorizations(database: Database) -> list[str]:
     """Return the encrypted Authorization headers of the default webhooks, which are copied to repositories."""
     return [header for (header,) in database.rows(DEFAULT_AUTHORIZATIONS, empty="")]
+
+
+def authorizations_in(connection: Connection, repository_id: int) -> dict[int, str]:
+    """Return the encrypted Authorization headers of a repository's webhooks, by id."""
+    statement = select(hooks.c.id, hooks.c.authorization).where(
+        hooks.c.repository_id == repository_id, hooks.c.authorization != ""
+    )
+    return {row.id: row.authorization for row in connection.execute(statement)}
+
+
+def remove_authorizations(connection: Connection, ids: Collection[int]) -> None:
+    """Remove the Authorization headers of webhooks."""
+    connection.execute(
+        update(hooks).where(hooks.c.id.in_(ids)).values(authorization="", updated_at=int(time.time()))
+    )
 
 
 def copy_defaults(connection: Connection, repository_id: int) -> None:

@@ -4,7 +4,7 @@ import time
 from typing import Final
 
 import msgspec
-from sqlalchemy import and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
 from holdfast.hosting.errors import NoSuchPushMirror
 from holdfast.hosting.store.database import Database
@@ -20,6 +20,7 @@ __all__ = [
     "end_push",
     "find_push_mirror",
     "list_push_mirrors",
+    "remove_credentials",
     "remove_push_mirror",
     "request_push",
 ]
@@ -87,6 +88,13 @@ def remove_push_mirror(database: Database, mirror: PushMirror) -> None:
     """Delete a push mirror."""
     with database.write() as connection:
         connection.execute(delete(push_mirrors).where(push_mirrors.c.id == mirror.id))
+
+
+def remove_credentials(connection: Connection, repository_id: int, reason: str) -> None:
+    """Remove the credentials of a repository's push mirrors, which then have an error and wait for a request."""
+    has_credentials = or_(push_mirrors.c.username != "", push_mirrors.c.secret != "")
+    statement = update(push_mirrors).where(push_mirrors.c.repository_id == repository_id, has_credentials)
+    connection.execute(statement.values(username="", secret="", next_sync_at=None, last_error=reason))
 
 
 def request_push(database: Database, repository: Repository) -> int:
