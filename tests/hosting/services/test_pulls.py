@@ -26,6 +26,7 @@ from holdfast.hosting.store.issues import Branches, Issue
 from holdfast.hosting.store.pulls import CLEAN, find_pull, open_with_head
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import repositories as table
+from holdfast.hosting.store.tables import users
 from tests.hosting.repository_helpers import READ, add_commit, let_in, make_people
 from tests.hosting.services.commit_helpers import commit_as, commit_request, file_change
 from tests.hosting.services.scenario import Scenario, make_scenario
@@ -251,6 +252,28 @@ def test_a_head_is_in_the_repository_or_in_a_fork_that_the_actor_may_read(
     assert find_pull(database, created).head_label == "eve:fix"
     with pytest.raises(NoSuchRef):
         pulls.create(*scenario.caller(scenario.reader), FIX, head="eve:sail", base="main")
+
+
+def test_who_may_push_to_a_private_fork_opens_a_pull_request_from_it(scenario: Scenario, fork: Repository) -> None:
+    """Readers of the fork may not show its commits to all who read its parent, nor if its owner is private."""
+    app = scenario.app
+    home = publish(scenario, scenario.repository)
+    (mia,) = make_people(app.database, "mia")
+    let_in(app.database, fork, mia, READ)
+    tip = repository_log.find_ref(app.database, fork.id, "refs/heads/fix")
+    assert tip is not None
+    with pytest.raises(InvalidReference, match="may push to"):
+        pulls.create(*scenario.caller(mia, home), FIX, head="eve:fix", base="main")
+    publish(scenario, fork)
+    with app.database.write() as connection:
+        connection.execute(update(users).where(users.c.id == fork.owner.id).values(visibility="private"))
+    with pytest.raises(InvalidReference, match="may push to"):
+        pulls.create(*scenario.caller(mia, home), FIX, head="eve:fix", base="main")
+    with pytest.raises(InvalidReference, match="private fork"):
+        pulls.open_head(*scenario.caller(mia, home), "eve:fix")
+    assert app.copies.update(home.id).header(tip) is None
+    opened = pulls.create(*scenario.caller(scenario.reader, home), FIX, head="eve:fix", base="main")
+    assert opened.head_sha == tip
 
 
 def test_branches_of_a_private_fork_are_not_copied_to_its_parent(scenario: Scenario, fork: Repository) -> None:

@@ -23,9 +23,9 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.services import code_owners, forks, issues, pull_comparisons, pull_heads, reviews
 from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
+from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.services.reviews import ReviewRequests
 from holdfast.hosting.store import pulls, repository_log
-from holdfast.hosting.store import repositories as repository_rows
 from holdfast.hosting.store.issues import Branches, Issue
 from holdfast.hosting.store.pulls import NewPull
 from holdfast.hosting.store.repositories import Repository
@@ -72,7 +72,8 @@ def create(
 ) -> Issue:
     """Open a pull request to merge `head` (`branch`, `owner:branch` or `owner/repo:branch`) into `base`.
 
-    Requires read access to the repository and to the head's repository.
+    Requires read access to the repository and to the head's repository, and write access to a private fork: its
+    commits can be read by all readers of the repository from then on.
     """
     user = access.require_login(actor)
     access.require_unarchived(target)
@@ -148,8 +149,10 @@ def find_branches(
     source, own = head_repository(app, actor, target, owner), target.repository
     if branch == base and source.id == own.id:
         raise InvalidReference("Head", "must be another branch than base")
-    head_sha, base_sha = branch_tip(app, source, branch), branch_tip(app, own, base)
     is_fork = source.id != own.id
+    if is_fork and is_hidden(source) and not permissions_in(app, actor, source).may_write(Unit.CODE):
+        raise InvalidReference("Head", "must be a branch that you may push to, as its fork is private")
+    head_sha, base_sha = branch_tip(app, source, branch), branch_tip(app, own, base)
     merge_base = "" if is_fork else history.merge_base(app.copies.update(own.id), base_sha, head_sha)
     return Branches(
         branch,
@@ -170,7 +173,8 @@ def open_head(app: App, actor: Actor, target: RepositoryAccess, head: str) -> tu
     """Return a local copy that has the commit of a head (`branch`, `owner:branch`), and that commit.
 
     The objects of a fork's branch are added to the local copy of the base, which requires a login. Readers of the
-    base could then read them, so branches of a private fork are refused.
+    base could then read them, so branches of a private fork are refused: only a pull request that somebody who may
+    push there has opened shows them.
     """
     access.require_read(target, Unit.CODE)
     owner, _, branch = head.rpartition(":")
@@ -179,7 +183,7 @@ def open_head(app: App, actor: Actor, target: RepositoryAccess, head: str) -> tu
     repo = app.copies.update(target.repository.id)
     if repo.header(sha) is None:
         access.require_login(actor)
-        if source.is_private:
+        if is_hidden(source):
             raise InvalidReference("Head", "the branches of a private fork cannot be compared here")
         source_copy = app.copies.update(source.id)
         with app.copies.writing(target.repository.id) as copy:
@@ -195,11 +199,14 @@ def head_repository(app: App, actor: Actor, target: RepositoryAccess, named: str
     if not named or is_own:
         return own
     repository = pulls.find_head_repository(app.database, own, owner, name)
-    if repository is not None:
-        grants = () if actor.user is None else repository_rows.grants_of(app.database, actor.user, repository)
-        if access.repository_access(actor, repository, grants).may_read(Unit.CODE):
-            return repository
+    if repository is not None and permissions_in(app, actor, repository).may_read(Unit.CODE):
+        return repository
     raise InvalidReference("Head", f"must be a branch of {own.full_name} or of a fork")
+
+
+def is_hidden(repository: Repository) -> bool:
+    """Return whether a repository, or its owner, is private."""
+    return repository.is_private or repository.owner.visibility == "private"
 
 
 def branch_tip(app: App, repository: Repository, branch: str) -> str:
