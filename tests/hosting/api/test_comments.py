@@ -1,11 +1,16 @@
 """Comments on issues."""
 
+from collections.abc import Collection
+
 import httpx
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import Connection, insert, update
 
+from holdfast.hosting.api import comments as comments_api
 from holdfast.hosting.http import pagination
+from holdfast.hosting.store import comments as comment_rows
 from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.tables import comments, issues
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import make_repository, with_branches
@@ -55,6 +60,36 @@ def test_a_list_too_long_for_one_answer_goes_on_in_pages(
     assert [item["body"] for item in first.json()] == [str(number) for number in range(100)]
     rest = ada.get(first.links["next"]["url"])
     assert [item["body"] for item in rest.json()] == [str(number) for number in range(100, 120)]
+
+
+def test_a_list_of_long_comments_is_streamed(
+    clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond a size, the comments are loaded and sent in batches, as the same list with the same headers."""
+    row = {"issue_id": ada.get(f"{ISSUES}/1").json()["id"], "kind": "comment"}
+    with clients.database.write() as connection:
+        connection.execute(insert(comments), [{**row, "body": f"é{number}"} for number in range(125)])
+    # With another URL than below, whose response is then not a cached one.
+    whole = ada.get(f"{ISSUES}/1/comments?whole")
+    assert "Content-Length" in whole.headers
+    loaded: list[int] = []
+    by_id = comment_rows.comments_by_id
+
+    def count(connection: Connection, ids: Collection[int]) -> dict[int, Comment]:
+        loaded.append(len(ids))
+        return by_id(connection, ids)
+
+    monkeypatch.setattr(comment_rows, "comments_by_id", count)
+    monkeypatch.setattr(comments_api, "IN_MEMORY", 10)
+    streamed = ada.get(f"{ISSUES}/1/comments")
+    assert "Content-Length" not in streamed.headers
+    assert streamed.json() == whole.json()
+    assert [item["body"] for item in streamed.json()] == [f"é{number}" for number in range(125)]
+    for name in ("Content-Type", "X-Total-Count"):
+        assert streamed.headers[name] == whole.headers[name]
+    assert loaded == [50, 50, 25]
+    assert ada.head(f"{ISSUES}/1/comments").status_code == 200
+    assert loaded == [50, 50, 25, 50]
 
 
 def test_authors_and_writers_change_a_comment_and_nobody_else(clients: ServiceClients, ada: httpx.Client) -> None:

@@ -1,7 +1,8 @@
 """The API of comments on issues and pull requests, and of timelines."""
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
@@ -12,6 +13,7 @@ from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams, page_or_all, paging_headers
+from holdfast.hosting.http.responses import RawResponse
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.comments import (
     CommentSchema,
@@ -26,6 +28,8 @@ from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.services import comments as service
 from holdfast.hosting.services import issues
 from holdfast.hosting.store import comments
+from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
     "create_comment",
@@ -36,6 +40,12 @@ __all__ = [
     "show_comment",
     "show_timeline",
 ]
+
+
+# Comments that are loaded at a time, and the characters of their bodies above which a list is streamed.
+BATCH: Final = 50
+IN_MEMORY: Final = 2**21
+JSON: Final = "application/json;charset=utf-8"
 
 
 class CommentsQuery(msgspec.Struct, frozen=True):
@@ -60,21 +70,50 @@ class CommentOption(msgspec.Struct, frozen=True):
 )
 def list_comments(
     request: RequestContext, target: RepositoryAccess, index: int, query: CommentsQuery, page: PageParams
-) -> list[CommentSchema]:
-    """List the comments on an issue, oldest first; not paged by default."""
+) -> list[CommentSchema] | RawResponse:
+    """List the comments on an issue, oldest first; not paged by default, and streamed if they are long."""
     issue = issues.find(request.app, target, index)
     page = page_or_all(request, page)
-    entries, total = comments.entries_of(
+    ids, total = comments.plain_ids(
         request.app.database,
         issue,
-        plain=True,
         since=seconds(query.since),
         before=seconds(query.before),
         skip=page.skip,
         limit=page.size,
     )
     request.response_headers |= paging_headers(request, page, total)
-    return comment_list(request, target.repository, [(comment, issue) for comment in entries])
+    batches = comment_batches(request, target.repository, issue, ids)
+    listed: list[CommentSchema] = []
+    size = 0
+    for batch in batches:
+        listed += batch
+        size += sum(len(comment.body) for comment in batch)
+        if size > IN_MEMORY:
+            return RawResponse(pieces(listed, batches), JSON)
+    return listed
+
+
+def comment_batches(
+    request: RequestContext, repository: Repository, issue: Issue, ids: Sequence[int]
+) -> Iterator[list[CommentSchema]]:
+    """Yield comments in batches; those that were deleted meanwhile are left out."""
+    for start in range(0, len(ids), BATCH):
+        some = ids[start : start + BATCH]
+        with request.app.database.read() as connection:
+            by_id = comments.comments_by_id(connection, some)
+        yield comment_list(request, repository, [(by_id[number], issue) for number in some if number in by_id])
+
+
+def pieces(first: list[CommentSchema], batches: Iterator[list[CommentSchema]]) -> Iterator[bytes]:
+    """Yield a list of comments as JSON, with one batch at a time in memory."""
+    text = msgspec.json.encode(first)[:-1]
+    first.clear()
+    yield text
+    for batch in batches:
+        if batch:
+            yield b"," + msgspec.json.encode(batch)[1:-1]
+    yield b"]"
 
 
 @endpoint(

@@ -53,6 +53,7 @@ __all__ = [
     "entries_of",
     "find_comment",
     "find_text",
+    "plain_ids",
 ]
 
 
@@ -157,6 +158,18 @@ def entries_of(
         statement = select(*COLUMNS).where(*conditions).order_by(comments.c.created_at, comments.c.id)
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
     return [Comment(*row) for row in rows], total
+
+
+def plain_ids(
+    database: Database, issue: Issue, *, since: int | None = None, before: int | None = None, skip: int, limit: int
+) -> tuple[list[int], int]:
+    """Return the ids of one page of an issue's plain comments, oldest first, and the total."""
+    conditions = [comments.c.issue_id == issue.id, *within(since, before), IS_PLAIN]
+    statement = select(comments.c.id).where(*conditions).order_by(comments.c.created_at, comments.c.id)
+    with database.read() as connection:
+        total = connection.execute(select(func.count()).select_from(comments).where(*conditions)).scalar_one()
+        ids = connection.execute(statement.offset(skip).limit(limit)).scalars().all()
+    return list(ids), total
 
 
 def count_shown(
