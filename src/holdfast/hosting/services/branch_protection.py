@@ -5,7 +5,6 @@ matches the branch applies: lowest priority first, then plain names before patte
 """
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -15,9 +14,10 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, Mode, RepositoryAccess, Unit
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import InvalidValue, Outdated, PatternRefused, UnknownName
+from holdfast.hosting.errors import InvalidValue, PatternRefused, UnknownName
 from holdfast.hosting.schemas.protections import ALLOWLISTS, PLAIN, people_key
 from holdfast.hosting.services.fields import check_length, check_required
+from holdfast.hosting.services.retries import retry
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import protections as store
 from holdfast.hosting.store.accounts import Account
@@ -51,8 +51,6 @@ MOST_APPROVALS: Final = 1000
 # Required statuses, which every branch of a list repeats, and users or teams on an allowlist.
 MOST_CONTEXTS: Final = 100
 LONGEST_CONTEXT: Final = 255
-# Maximum attempts when other requests change the rule during an edit.
-ATTEMPTS: Final = 5
 MOST_NAMES: Final = 1000
 
 
@@ -257,10 +255,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, name: str, changes:
 
 def edit(app: App, actor: Actor, target: RepositoryAccess, name: str, changes: ProtectionEdit) -> Protection:
     """Change a rule; what another request has changed meanwhile is kept."""
-    for _ in range(ATTEMPTS - 1):
-        with suppress(Outdated):
-            return try_to_edit(app, actor, target, name, changes)
-    return try_to_edit(app, actor, target, name, changes)
+    return retry(lambda: try_to_edit(app, actor, target, name, changes))
 
 
 def try_to_edit(

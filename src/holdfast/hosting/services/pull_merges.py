@@ -61,6 +61,7 @@ from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.services.merge_requirements import MergeStyle
 from holdfast.hosting.services.ref_updates import BRANCHES, ActorUpdates
 from holdfast.hosting.services.repositories import permissions_in
+from holdfast.hosting.services.retries import retry
 from holdfast.hosting.storage.pack_files import pack_draft
 from holdfast.hosting.store import dependencies, hook_subscriptions, issues, lfs, pulls, repository_log
 from holdfast.hosting.store import repositories as repository_rows
@@ -88,8 +89,6 @@ __all__ = [
 ]
 
 log = structlog.get_logger(__name__)
-# Maximum attempts when other writers move the base branch during a merge.
-ATTEMPTS: Final = 5
 TITLE_LENGTH: Final = 1000
 MESSAGE_LENGTH: Final = 65_536
 # Trailers of a squash commit: maximum commits read, and maximum co-authors named.
@@ -188,11 +187,7 @@ def merge(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, order:
 
 def keep_trying(app: App, repository: Repository, attempt: Callable[[], bool]) -> bool:
     """Retry on the new commit when another writer moved the base branch (compare-and-set failed)."""
-    for _ in range(ATTEMPTS - 1):
-        with suppress(RefMoved):
-            return attempt()
-        note_contention(app, repository.id)
-    return attempt()
+    return retry(attempt, on=RefMoved, before_next=lambda: note_contention(app, repository.id))
 
 
 def style_of(name: str) -> MergeStyle:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -18,6 +17,7 @@ from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.services import ref_updates
 from holdfast.hosting.services.fields import check_body, check_length, check_ref_field, check_required
+from holdfast.hosting.services.retries import retry
 from holdfast.hosting.services.revisions import open_latest, resolve_commit
 from holdfast.hosting.storage.pack_files import new_pack
 from holdfast.hosting.store import releases
@@ -32,8 +32,6 @@ __all__ = ["ReleaseEdit", "create", "delete", "edit", "find", "find_latest", "fi
 NAME_LENGTH: Final = 255
 TAG_LENGTH: Final = 100
 BODY_LENGTH: Final = 2**20
-# Maximum attempts when other requests change the release during an edit.
-ATTEMPTS: Final = 5
 
 
 class ReleaseEdit(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,10 +121,7 @@ def create(
             lambda link: releases.add_release(link, target.repository, user, fields),
         )
 
-    for _ in range(ATTEMPTS - 1):
-        with suppress(Outdated):
-            return try_to_create()
-    return try_to_create()
+    return retry(try_to_create)
 
 
 def edit(app: App, actor: Actor, target: RepositoryAccess, release: Release, changes: ReleaseEdit) -> Release:
@@ -135,11 +130,16 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, release: Release, cha
     The edit is applied to the current state of the release, so what another request has changed meanwhile is kept.
     """
     user = require_release_write(actor, target)
-    for _ in range(ATTEMPTS - 1):
-        with suppress(Outdated, RefMoved):
-            return try_to_edit(app, target, user, release, changes)
+
+    def read_again() -> None:
+        nonlocal release
         release = find(app, target, release.id)
-    return try_to_edit(app, target, user, release, changes)
+
+    return retry(
+        lambda: try_to_edit(app, target, user, release, changes),
+        on=(Outdated, RefMoved),
+        before_next=read_again,
+    )
 
 
 def try_to_edit(

@@ -7,7 +7,6 @@ nobody.
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -16,9 +15,10 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import InvalidValue, Outdated, PatternRefused
+from holdfast.hosting.errors import InvalidValue, PatternRefused
 from holdfast.hosting.services.branch_protection import LONGEST_RULE_NAME, team_ids, user_ids
 from holdfast.hosting.services.fields import check_length, check_required
+from holdfast.hosting.services.retries import retry
 from holdfast.hosting.store import tag_protections as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.globs import Glob, compile_glob
@@ -28,8 +28,6 @@ from holdfast.hosting.store.tag_protections import TagProtection
 __all__ = ["TagProtectionEdit", "create", "delete", "edit", "find", "is_allowed", "list_all", "matches"]
 
 FIELD: Final = "NamePattern"
-# Maximum attempts when other requests change the rule during an edit.
-ATTEMPTS: Final = 5
 # An escaped character, a bracketed class or another character.
 TOKEN: Final = re.compile(r"\\.|\[\^?(?:\\.|.)(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 
@@ -121,10 +119,7 @@ def edit(
     app: App, actor: Actor, target: RepositoryAccess, number: int, changes: TagProtectionEdit
 ) -> TagProtection:
     """Change a rule; what another request has changed meanwhile is kept."""
-    for _ in range(ATTEMPTS - 1):
-        with suppress(Outdated):
-            return try_to_edit(app, actor, target, number, changes)
-    return try_to_edit(app, actor, target, number, changes)
+    return retry(lambda: try_to_edit(app, actor, target, number, changes))
 
 
 def try_to_edit(

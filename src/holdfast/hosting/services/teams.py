@@ -1,7 +1,6 @@
 """Teams of organizations: create, edit and delete them, and change their members and repositories."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -10,11 +9,12 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, Mode, OrganizationAccess, RepositoryAccess, TeamAccess, Unit
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import Forbidden, InvalidValue, NoSuchRepository, NoSuchTeam, Outdated, Permission
+from holdfast.hosting.errors import Forbidden, InvalidValue, NoSuchRepository, NoSuchTeam, Permission
 from holdfast.hosting.services import organizations, repository_search
 from holdfast.hosting.services.fields import check_length, check_required
 from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.services.repository_search import RepositoryPage
+from holdfast.hosting.services.retries import retry
 from holdfast.hosting.store import accounts, members, repositories
 from holdfast.hosting.store import teams as store
 from holdfast.hosting.store.accounts import Account
@@ -41,8 +41,6 @@ __all__ = [
 ]
 
 LONGEST_DESCRIPTION: Final = 255
-# Maximum attempts when other requests change the team during an edit.
-ATTEMPTS: Final = 5
 
 
 class TeamSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,11 +111,15 @@ def edit(app: App, actor: Actor, target: TeamAccess, changes: TeamSettings) -> T
     """
     access.require_organization_owner(actor, target.organization)
     team = target.team
-    for _ in range(ATTEMPTS - 1):
-        with suppress(Outdated):
-            return store.change_team(app.database, team, checked_team(team, changes))
+
+    def try_to_edit() -> Team:
+        return store.change_team(app.database, team, checked_team(team, changes))
+
+    def read_again() -> None:
+        nonlocal team
         team = store.find_team(app.database, team.id)
-    return store.change_team(app.database, team, checked_team(team, changes))
+
+    return retry(try_to_edit, before_next=read_again)
 
 
 def checked_team(team: Team | None, settings: TeamSettings) -> NewTeam:
