@@ -152,8 +152,8 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
     """Change an issue; its author may change title, body, ref and state, everything else needs write access.
 
     Raises `Outdated` if the body is not of the expected version or the title not the expected one, and
-    `StillBlocked` if the issue is to be closed while a blocker is open. The text that an edit keeps is the one of the
-    moment, and so are its cross-references.
+    `StillBlocked` if the issue is to be closed while a blocker is open. The text that an edit keeps is the one of
+    the moment, and so are its cross-references.
     """
     for _ in range(ATTEMPTS - 1):
         try:
