@@ -136,7 +136,7 @@ class RepositoryPush:
                     if existing_ref and ref_update.creates
                     else ""
                 )
-                if ref_update.deletes and ref_update.ref == f"refs/heads/{default}":
+                if default is not None and ref_update.deletes and ref_update.ref == f"refs/heads/{default}":
                     beside = default_branch_kept(default)
                 push_rejections.append(PushRejection(ref_update.ref, beside or reason))
         return push_rejections
