@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 from threading import Thread
 
@@ -73,7 +74,7 @@ def test_every_name_of_the_package_can_be_used() -> None:
 
 def test_an_archive_of_a_later_version_is_refused(filled: Path) -> None:
     """The error of a too new archive says which versions are known, to read as to write."""
-    with sqlite3.connect(filled) as plain:
+    with closing(sqlite3.connect(filled)) as plain:
         plain.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     for create in (False, True):
         with pytest.raises(ArchiveTooNew, match="knows versions up to"):
@@ -152,7 +153,7 @@ def test_an_archive_is_only_read_unless_it_may_be_written(filled: Path) -> None:
 
 def test_what_cannot_be_opened_is_closed(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection is closed when the archive is too new and when another process is writing to it."""
-    with sqlite3.connect(filled) as plain:
+    with closing(sqlite3.connect(filled)) as plain:
         plain.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     plain.close()
     with pytest.raises(ArchiveTooNew) as too_new:

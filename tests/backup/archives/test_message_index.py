@@ -1,6 +1,7 @@
 """The full-text index: adding, removing and rebuilding, with tokens for emoji, and the facets."""
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,15 @@ THUMB = "signs : x1f44dy *"
 
 
 @pytest.fixture
-def plain(filled: Path) -> sqlite3.Connection:
+def plain(filled: Path) -> Iterator[sqlite3.Connection]:
     """Open an archive with a message that has an emoji in its text, and one that has it in a file name."""
     connection = sqlite3.connect(filled, isolation_level=None)
     ids = connection.execute("SELECT id FROM stored_message ORDER BY id LIMIT 3").fetchall()
     for (number,), text, extra in zip(ids, ("ok 👍", None, "ok"), (None, "👍.jpg", None), strict=True):
         connection.execute("UPDATE stored_message SET text = ?, extra = ? WHERE id = ?", (text, extra, number))
     index_all(connection)
-    return connection
+    yield connection
+    connection.close()
 
 
 def hits(connection: sqlite3.Connection, query: str) -> list[int]:

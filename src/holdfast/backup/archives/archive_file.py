@@ -413,22 +413,9 @@ def import_sqlcipher() -> Any:
 
 def connect(path: Path, key: ArchiveKey | None = None) -> sqlite3.Connection:
     """Connect read-write, so that SQLite rolls back an interrupted import; read-only for a read-only file."""
-    driver = None if key is None else import_sqlcipher()
-    quoted = path.absolute().as_uri()
     for mode in ("rwc", "ro"):
         try:
-            connection: sqlite3.Connection
-            if driver is None:
-                connection = sqlite3.connect(
-                    f"{quoted}?mode={mode}",
-                    uri=True,
-                    isolation_level=None,
-                    timeout=BUSY_TIMEOUT_S,
-                    check_same_thread=False,
-                )
-            else:
-                connection = driver.connect(path, key, mode=mode, timeout=BUSY_TIMEOUT_S)
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return connect_as(path, key, mode)
         except sqlite3.OperationalError as error:
             if mode == "ro" or "locked" in str(error):
                 raise ArchiveError(f"{path} cannot be opened: {error}") from error
@@ -438,6 +425,25 @@ def connect(path: Path, key: ArchiveKey | None = None) -> sqlite3.Connection:
             if key is not None:
                 raise ArchiveError(f"{path} is damaged: pages of it were changed") from None
             raise NotAnArchive(f"{path} is not an archive, or is damaged: {error}") from error
-        else:
-            return connection
     raise ArchiveError(f"{path} cannot be opened")
+
+
+def connect_as(path: Path, key: ArchiveKey | None, mode: str) -> sqlite3.Connection:
+    """Connect with a mode of SQLite's URIs, and read the schema, which fails if the file is not a database."""
+    connection: sqlite3.Connection
+    if key is None:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            timeout=BUSY_TIMEOUT_S,
+            check_same_thread=False,
+        )
+    else:
+        connection = import_sqlcipher().connect(path, key, mode=mode, timeout=BUSY_TIMEOUT_S)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
