@@ -179,7 +179,7 @@ def test_each_update_closes_issues_with_the_permissions_of_its_actor(
         ActorUpdates(ada.id, [RefUpdate(ref, zero, created[0])]),
     ]
     for update in updates:
-        ref_updates.record(app, ship, [update], [])
+        ref_updates.record(app, ship, [update], [], may_delete_default=True)
     assert states(app) == [("closed", 2, created[1])]
 
 

@@ -443,8 +443,11 @@ def set_default_branch(app: App, repository: store.Repository, branch: str) -> s
 
 
 def check_default_branch(connection: Connection, repository: store.Repository, branch: str) -> None:
-    """Raise `UnknownDefaultBranch` if a branch was deleted meanwhile; the row of the repository is locked."""
-    if repository.is_empty:
+    """Raise `UnknownDefaultBranch` if a branch was deleted meanwhile; the row of the repository is locked.
+
+    The refs of a repository that is not adopted are not in the database; `change_repository` refuses it.
+    """
+    if repository.is_empty or repository.version == repository_log.NOT_ADOPTED:
         return
     if repository_log.target_of(connection, repository.id, f"refs/heads/{branch}") is None:
         raise UnknownDefaultBranch(repository.id, branch)
