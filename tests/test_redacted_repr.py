@@ -85,7 +85,7 @@ def make_instance(cls: type, value: object) -> object:
     """Create an instance with 0 in every number field, and the value in all other fields."""
     kinds = {name: kind for base in cls.__mro__ for name, kind in getattr(base, "__annotations__", {}).items()}
     words = {
-        name: getattr(kind, "__forward_arg__", getattr(kind, "__name__", str(kind)))
+        name: getattr(kind, "__forward_arg__", kind.__name__ if isinstance(kind, type) else str(kind))
         for name, kind in kinds.items()
     }
     values = {name: 0 if words[name] in NUMBERS else value for name in names_of(cls)}
