@@ -8,6 +8,7 @@ import sqlite3
 import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def tar_of(name: str) -> bytes:
 def database(tmp_path: Path, *tables: str) -> bytes:
     """Make a SQLite database with some tables."""
     path = tmp_path / "made.db"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         for table in tables:
             connection.execute(f"CREATE TABLE {table} (id INTEGER, text TEXT)")
             rows = [(n, os.urandom(20).hex()) for n in range(500)]

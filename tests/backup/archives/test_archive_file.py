@@ -83,7 +83,7 @@ def test_an_archive_of_a_later_version_is_refused(filled: Path) -> None:
 
 def test_an_archive_from_before_the_first_release_is_only_read(filled: Path) -> None:
     """An archive without the identity column of the first release can be read, and is never written to."""
-    with sqlite3.connect(filled) as plain:
+    with closing(sqlite3.connect(filled)) as plain, plain:
         plain.execute("ALTER TABLE identity RENAME COLUMN alias TO another")
     plain.close()
     before = filled.read_bytes()
@@ -97,7 +97,7 @@ def test_an_archive_from_before_the_first_release_is_only_read(filled: Path) -> 
 def test_other_databases_are_left_alone(tmp_path: Path) -> None:
     """A SQLite database that is no archive is refused, to read as to write, and stays the same byte by byte."""
     other = tmp_path / "other.db"
-    with sqlite3.connect(other) as plain:
+    with closing(sqlite3.connect(other)) as plain, plain:
         plain.execute("CREATE TABLE mine (a)")
     plain.close()
     before = other.read_bytes()

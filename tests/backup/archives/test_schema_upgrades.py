@@ -2,6 +2,7 @@
 
 import sqlite3
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,9 @@ def old(tmp_path: Path) -> Path:
 
 def execute(path: Path, *statements: str) -> None:
     """Change an archive by hand."""
-    with sqlite3.connect(path, isolation_level=None) as connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
-    connection.close()
 
 
 def test_an_old_archive_becomes_what_an_import_makes_now(old: Path) -> None:
@@ -54,7 +54,7 @@ def test_an_old_archive_is_brought_up_to_date_to_be_read(old: Path) -> None:
 @pytest.mark.long
 def test_an_old_archive_that_nothing_can_write_is_said_to_be_old(old: Path) -> None:
     """Opening an old archive while another connection writes is an error that says it cannot be upgraded."""
-    with sqlite3.connect(old, isolation_level=None) as other:
+    with closing(sqlite3.connect(old, isolation_level=None)) as other, other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(ArchiveError, match="older version and cannot be upgraded"):
             archives.open(old)
@@ -76,7 +76,7 @@ def test_what_runs_by_itself_is_refused(old: Path, statement: str) -> None:
     execute(old, statement)
     with pytest.raises(NotAnArchive):
         archives.open(old, create=True)
-    with sqlite3.connect(old) as plain:
+    with closing(sqlite3.connect(old)) as plain, plain:
         assert plain.execute("PRAGMA user_version").fetchone() == (1,)
 
 
@@ -91,7 +91,7 @@ def test_an_upgrade_that_fails_changes_nothing(old: Path) -> None:
 
 def test_what_few_messages_have_is_kept(old: Path) -> None:
     """An upgrade keeps the SMS flag and the reason of a failed receipt, and rebuilds a lost index."""
-    with sqlite3.connect(old) as plain:
+    with closing(sqlite3.connect(old)) as plain, plain:
         (number,) = plain.execute("SELECT min(message_id) FROM send_status").fetchone()
     execute(
         old,
@@ -117,7 +117,7 @@ def test_a_table_that_is_not_ours_is_refused(old: Path) -> None:
     )
     with pytest.raises(NotAnArchive, match="recipient"):
         archives.open(old, create=True)
-    with sqlite3.connect(old) as plain:
+    with closing(sqlite3.connect(old)) as plain, plain:
         assert plain.execute("PRAGMA user_version").fetchone() == (1,)
 
 

@@ -1,12 +1,13 @@
 """SQL views of an archive for users."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 
 def test_the_views_are_what_they_were(filled: Path) -> None:
     """The first columns of each view keep their names and order, because users write queries with them."""
-    with sqlite3.connect(filled) as plain:
+    with closing(sqlite3.connect(filled)) as plain, plain:
         columns = {
             view: [column[0] for column in plain.execute(f"SELECT * FROM {view} LIMIT 1").description]
             for view in ("messages", "chats", "people")

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import zipfile
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 from holdfast.backup import export
@@ -57,7 +58,7 @@ def add_attachment(folder: Path, archive: Path, pieces: Iterable[bytes]) -> str:
     target = content_path(folder / "files", key.name)
     target.parent.mkdir(exist_ok=True)
     encrypted.rename(target)
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection, connection:
         with open_sealed(archive, KEY) as opened:
             opened.backup(connection)
         ((name,),) = connection.execute(

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -15,7 +16,7 @@ EMPTY_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 def stored_media(archive: Path) -> list[tuple[str, str]]:
     """List the files stored beside an archive: the SHA-256 of each, and the media type its sender gave."""
-    with sqlite3.connect(archive) as connection:
+    with closing(sqlite3.connect(archive)) as connection, connection:
         return connection.execute(
             "SELECT d.sha256, min(a.content_type) FROM media d JOIN attachment a ON a.media_name = d.media_name "
             "GROUP BY 1"

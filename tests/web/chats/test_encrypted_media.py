@@ -3,6 +3,7 @@
 import io
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
@@ -36,7 +37,7 @@ def phone(archive_file: Path) -> OpenArchive:
 
 def encrypted_names(archive_file: Path, family: str) -> list[str]:
     """List the encrypted files of one family of types."""
-    with sqlite3.connect(archive_file) as connection:
+    with closing(sqlite3.connect(archive_file)) as connection, connection:
         return [
             name
             for (name,) in connection.execute(
@@ -60,7 +61,7 @@ def test_any_part_of_a_file_is_decrypted(phone: OpenArchive, archive_file: Path)
     assert len(names) == 2
     for name in names:
         media, attachment = found_in(phone, name)
-        with sqlite3.connect(archive_file) as connection:
+        with closing(sqlite3.connect(archive_file)) as connection, connection:
             ((path,),) = connection.execute("SELECT path FROM media WHERE media_name = ?", (name,)).fetchall()
         plain = (archive_file.with_name("chats.db-media") / path).read_bytes()
         size = len(plain)

@@ -25,6 +25,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     connection.executemany("INSERT INTO t VALUES (?)", [(f"{WORDS} {n}" * 20,) for n in range(4000)])
     connection.commit()
     seal(connection, path, key_for(SECRET, "content"))
+    connection.close()
     return path.read_bytes()
 
 
@@ -37,6 +38,7 @@ def test_encrypted_content_round_trips_and_is_read_only(sealed: bytes, tmp_path:
     assert rows == [(f"{WORDS} {n}" * 20,) for n in range(4000)]
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM t")
+    connection.close()
 
 
 def test_encrypted_content_cannot_be_read_without_the_key(sealed: bytes, tmp_path: Path) -> None:

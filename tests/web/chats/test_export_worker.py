@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -34,7 +35,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def sealed(plain: Path) -> Path:
     """Encrypt the archive."""
-    with sqlite3.connect(plain) as connection:
+    with closing(sqlite3.connect(plain)) as connection, connection:
         seal(connection, plain.with_name("sealed"), KEY)
     return plain.with_name("sealed")
 
@@ -48,7 +49,7 @@ def exported(source: Path, form: ExportForm, key: bytes = b"") -> zipfile.ZipFil
 
 def test_both_forms_have_all_messages(plain: Path, sealed: Path) -> None:
     """JSON has every message, and HTML an index and a search page, also of an encrypted conversation."""
-    with sqlite3.connect(plain) as connection:
+    with closing(sqlite3.connect(plain)) as connection, connection:
         ((messages,),) = connection.execute("SELECT count(*) FROM message").fetchall()
     for source, key in ((plain, b""), (sealed, KEY)):
         zip_file = exported(source, "json", key)

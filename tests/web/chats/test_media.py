@@ -4,6 +4,7 @@ import io
 import random
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def test_active_media_types_are_downloads(archive_file: Path, tmp_path: Path, ki
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
     shutil.copytree(archive_file.with_name("chats.db-media"), tmp_path / "chats.db-media")
-    with sqlite3.connect(copy) as connection:
+    with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE attachment SET content_type = ?, file_name = 'a<b>.html'", (kind,))
     digest = stored_media(copy)[0][0]
     answer = respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
@@ -52,13 +53,13 @@ def test_only_files_of_the_media_folder_are_served(archive_file: Path, tmp_path:
     (tmp_path / "chats.db-media").mkdir()
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "chats.db-media" / "link").symlink_to(tmp_path / "secret")
-    with sqlite3.connect(copy) as connection:
+    with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE media SET path = ?", (path.format(outside=tmp_path / "secret"),))
     digest = stored_media(copy)[0][0]
     with pytest.raises(PageNotFound):
         respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
     (tmp_path / "chats.db-media" / "file").write_text("of the folder")
-    with sqlite3.connect(copy) as connection:
+    with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE media SET path = 'file'")
     assert isinstance(respond(open_archive_file(copy, ""), "", f"media/{digest}", {}), MediaResult)
 
@@ -94,7 +95,7 @@ def test_a_page_shows_thumbnails_of_large_photos(archive_file: Path, tmp_path: P
     assert answer.media_type == "image/webp"
     assert len(answer.content) < len(photo)
     assert isinstance(respond(opened, "", f"media/{digest}", {}), MediaResult)
-    with sqlite3.connect(copy) as connection:
+    with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE attachment SET size = ?", (len(photo),))
     page = respond(open_archive_file(copy, ""), "", "media", {})
     assert isinstance(page, TemplateResult)
