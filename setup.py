@@ -54,6 +54,8 @@ SHARED = "holdfast.backup._cyutility"
 INTERPRETED_REQUIREMENTS = ["cython>=3.2"]
 # No symbols for a debugger, which take the compiler a third longer; no module uses every table of the rules.
 ARGUMENTS = [] if sys.platform == "win32" else ["-g0", "-Wno-unused-const-variable"]
+# Code and constants share a segment instead of being padded to pages: 4 KB less for each of fifty small modules.
+LINKING = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 
 
 class BuildCore(build_ext):  # type: ignore[misc]  # setuptools exports no types
@@ -106,7 +108,8 @@ def can_compile() -> bool:
 
 def extension(name: str, ending: str) -> Extension:
     """Describe a module to compile."""
-    return Extension(name, [f"src/{name.replace('.', '/')}.{ending}"], extra_compile_args=ARGUMENTS)
+    source = f"src/{name.replace('.', '/')}.{ending}"
+    return Extension(name, [source], extra_compile_args=ARGUMENTS, extra_link_args=LINKING)
 
 
 OPTIONS = {
