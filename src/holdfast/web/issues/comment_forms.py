@@ -157,7 +157,7 @@ def comment_page(
         author=people.get(comment.author_id or 0),
         text=preview_of(target, comment.body),
         typed=comment.body if typed is None else typed.body,
-        version=(typed and typed.version) or body_version(comment.body),
+        edited_version=(typed and typed.version) or body_version(comment.body),
         may_edit=may_edit,
         problem=problem,
         preview=preview,
