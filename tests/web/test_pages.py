@@ -38,6 +38,12 @@ def test_a_misspelt_name_in_a_template_is_an_error() -> None:
         Pages().render("login.html", user=None, title="Log in")
 
 
+def test_a_page_cannot_hide_what_all_pages_share() -> None:
+    """A value of a page with the name of the service's version would be shown in the footer."""
+    with pytest.raises(LookupError, match=r"not_found\.html has a value .* share: version"):
+        Pages().render("not_found.html", user=None, title="Not found", repository="", version="7")
+
+
 def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> None:
     """A redirect without the subject of its notice would show an incomplete sentence."""
     redirects = 0

@@ -199,15 +199,23 @@ class Pages:
         filters["side_by_side"] = side_by_side
         filters["part"] = lambda text: quote(text, safe="")
         filters["path"] = lambda text: quote(text, safe="/")
-        self._environment.globals |= {
+        self._shared: Mapping[str, object] = {
             "version": __version__,
             "stylesheet": ADDRESS,
             "most_unread": notifications.MOST_COUNTED,
             "bundle": BUNDLES.address,
         }
+        self._environment.globals |= self._shared
 
     def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:
-        """Render a template to HTML for a user, or for a visitor."""
+        """Render a template to HTML for a user, or for a visitor.
+
+        A value named like one that all pages share raises `LookupError`: the layout would show it in its place.
+        """
+        if hiding := self._shared.keys() & values.keys():
+            raise LookupError(
+                f"{template} has a value with a name that all pages share: {', '.join(sorted(hiding))}"
+            )
         context: dict[str, object] = {"here": "/", "notice": "", "unread": 0, "is_form_response": False, **values}
         html = self._environment.get_template(template).render(user=user, title=title, **context)
         # Chats use isolates to separate names from the text around them.
