@@ -1,5 +1,6 @@
 """Pull requests: permissions and validation of branches."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -58,20 +59,25 @@ def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scen
         pulls.find(scenario.app, reader[2], issue.number)
 
 
+def run_after_find(monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]) -> None:
+    """Run an action once, after the next request has found its branches and before its transaction."""
+    find_branches = pulls.find_branches
+
+    def find(*arguments: Any, **named: Any) -> Branches:
+        found = find_branches(*arguments, **named)
+        monkeypatch.setattr(pulls, "find_branches", find_branches)
+        action()
+        return found
+
+    monkeypatch.setattr(pulls, "find_branches", find)
+
+
 def test_a_push_while_a_pull_request_is_created_is_part_of_it(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The head is not that of the moment at which the request began, which nothing would update."""
     app, repository = scenario.app, scenario.repository
-    find_branches = pulls.find_branches
-
-    def find_then_push(*arguments: Any, **named: Any) -> Branches:
-        found = find_branches(*arguments, **named)
-        monkeypatch.setattr(pulls, "find_branches", find_branches)
-        commit_as(app, repository, repository.owner, "Caulk it", branch="fix")
-        return found
-
-    monkeypatch.setattr(pulls, "find_branches", find_then_push)
+    run_after_find(monkeypatch, lambda: commit_as(app, repository, repository.owner, "Caulk it", branch="fix"))
     issue = pulls.create(*scenario.caller(scenario.reader), FIX, head="fix", base="main")
     tip = repository_log.find_ref(app.database, repository.id, "refs/heads/fix")
     assert issue.head_sha == tip
@@ -83,15 +89,7 @@ def test_a_branch_that_is_deleted_while_a_pull_request_is_created_gets_none(
 ) -> None:
     """The deletion closed the pull requests that there were; this one would stay open without a branch."""
     app, repository = scenario.app, scenario.repository
-    find_branches = pulls.find_branches
-
-    def find_then_delete(*arguments: Any, **named: Any) -> Branches:
-        found = find_branches(*arguments, **named)
-        monkeypatch.setattr(pulls, "find_branches", find_branches)
-        branches.delete(*scenario.caller(scenario.owner), "fix")
-        return found
-
-    monkeypatch.setattr(pulls, "find_branches", find_then_delete)
+    run_after_find(monkeypatch, lambda: branches.delete(*scenario.caller(scenario.owner), "fix"))
     with pytest.raises(NoSuchRef):
         pulls.create(*scenario.caller(scenario.reader), FIX, head="fix", base="main")
     with app.database.read() as connection:
