@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
+from holdfast.hosting.git.folders import fsync_path
+from holdfast.hosting.snapshot import archive
 from holdfast.hosting.snapshot.archive import SnapshotWriter, is_harmless, read_members, verify
 from tests.examples import examples
 
@@ -51,6 +53,29 @@ def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
     ):
         writer.add("files/short", io.BytesIO(b"ab"), 3)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_finished_backup_is_synced_under_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power failure after the command has ended must not lose the file: its directory entry is synced last."""
+    synced: list[tuple[Path, bool]] = []
+
+    def note_sync(path: Path) -> None:
+        synced.append((path, (tmp_path / "backup.tar").exists()))
+        fsync_path(path)
+
+    monkeypatch.setattr(archive, "fsync_path", note_sync)
+    written(tmp_path)
+    assert synced == [(tmp_path, True)]
+
+
+def test_a_backup_does_not_replace_one_that_another_process_wrote(tmp_path: Path) -> None:
+    """Two scheduled backups with the same name at once: the second fails, and the first is kept."""
+    with SnapshotWriter(tmp_path / "backup.tar", "0001", lambda done: done) as writer:
+        (tmp_path / "backup.tar").write_bytes(b"the other")
+        with pytest.raises(SnapshotRefused, match="was created meanwhile"):
+            writer.finish(tables={}, repositories=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["backup.tar"]
+    assert (tmp_path / "backup.tar").read_bytes() == b"the other"
 
 
 @pytest.fixture(scope="module")

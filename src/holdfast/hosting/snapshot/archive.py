@@ -27,6 +27,7 @@ import msgspec
 
 from holdfast import __version__
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotRefused
+from holdfast.hosting.git.folders import fsync_path
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -139,7 +140,7 @@ class SnapshotWriter:
         self._progress(self._size)
 
     def finish(self, *, tables: dict[str, int], repositories: int) -> SnapshotManifest:
-        """Write the checksums and the manifest, and rename the file into place."""
+        """Write the checksums and the manifest, and rename the file into place durably."""
         manifest = SnapshotManifest(
             format=FORMAT,
             version=self.head.version,
@@ -162,7 +163,10 @@ class SnapshotWriter:
             self._stream.close()
         self._raw.flush()
         os.fsync(self._raw.fileno())
+        if self._target.exists():
+            raise SnapshotRefused(f"{self._target} was created meanwhile; backups are never overwritten")
         self._partial.rename(self._target)
+        fsync_path(self._target.parent)
         return manifest
 
     def _put(self, name: str, content: "IO[bytes] | HashingReader", size: int) -> None:
