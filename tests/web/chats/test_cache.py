@@ -5,8 +5,10 @@ import fcntl
 import io
 import os
 import shutil
+import sqlite3
 import time
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -46,6 +48,7 @@ from tests.backup.streams import KEY_FILE, KEYS
 from tests.conftest import wait_for
 from tests.web.chats.encrypted_conversations import unzipped, write_folder
 
+NewCache = Callable[..., ConversationCache]
 SECRET = Secret("s" * 43)
 OTHER = Secret("o" * 43)
 LIMITS = CacheLimits(1 << 30, 1 << 30, 100, ImportLimits(1 << 30, 60, 1 << 28))
@@ -70,9 +73,23 @@ def sealed(tmp_path: Path) -> ConversationSource:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> ConversationCache:
+def new_cache(tmp_path: Path) -> Iterator[NewCache]:
+    """Return a function that makes a cache, as each process has one of the folder; all are emptied afterwards."""
+    caches: list[ConversationCache] = []
+
+    def make(limits: CacheLimits = LIMITS) -> ConversationCache:
+        caches.append(ConversationCache(tmp_path / "cache", limits))
+        return caches[-1]
+
+    yield make
+    for cache in caches:
+        cache.drop(lambda _: True)
+
+
+@pytest.fixture
+def cache(new_cache: NewCache) -> ConversationCache:
     """Make an empty cache."""
-    return ConversationCache(tmp_path / "cache", LIMITS)
+    return new_cache()
 
 
 def settled(
@@ -98,12 +115,12 @@ def folders(cache: ConversationCache) -> list[str]:
 
 
 def test_the_first_viewer_starts_the_import_and_all_see_the_result(
-    tmp_path: Path, plain: ConversationSource
+    new_cache: NewCache, plain: ConversationSource
 ) -> None:
     """Two processes that share the folder import the backup once, and both show it."""
     # A second import would be refused.
     limits = msgspec.structs.replace(LIMITS, per_hour=1)
-    one, other = ConversationCache(tmp_path / "cache", limits), ConversationCache(tmp_path / "cache", limits)
+    one, other = new_cache(limits), new_cache(limits)
     assert isinstance(one.look(plain, VIEWER), ImportRunning)
     assert isinstance(other.look(plain, VIEWER), ImportRunning)
     state = settled(other, plain)
@@ -117,7 +134,7 @@ def test_the_first_viewer_starts_the_import_and_all_see_the_result(
 
 
 def test_bytes_of_a_source_are_written_first_and_deleted_afterwards(
-    tmp_path: Path, plain: ConversationSource
+    new_cache: NewCache, plain: ConversationSource
 ) -> None:
     """A source that cannot be read is a failed import, which can be started again."""
     path = plain.path
@@ -130,7 +147,7 @@ def test_bytes_of_a_source_are_written_first_and_deleted_afterwards(
             raise OSError("no store")
         target.write_bytes(path.read_bytes())
 
-    cache = ConversationCache(tmp_path / "cache", LIMITS)
+    cache = new_cache()
     source = ConversationSource("elsewhere", "one.binproto", FileKind.PLAIN, write=write_to)
     assert isinstance(settled(cache, source), ImportFailed)
     cache.forget(source, VIEWER)
@@ -138,7 +155,7 @@ def test_bytes_of_a_source_are_written_first_and_deleted_afterwards(
     assert not asked[1].exists()
 
 
-def test_a_folder_of_a_source_is_written_first_and_deleted_afterwards(tmp_path: Path) -> None:
+def test_a_folder_of_a_source_is_written_first_and_deleted_afterwards(tmp_path: Path, new_cache: NewCache) -> None:
     """Attachments are read from the media of the source, and the entry belongs to one upload."""
     write_sample(sample_records(60, 1), tmp_path / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     written: list[Path] = []
@@ -148,7 +165,7 @@ def test_a_folder_of_a_source_is_written_first_and_deleted_afterwards(tmp_path: 
         shutil.copytree(tmp_path / "phone", target)
 
     media = media_of(tmp_path / "phone")
-    cache = ConversationCache(tmp_path / "cache", LIMITS)
+    cache = new_cache()
     source = ConversationSource(
         "folder", "phone", FileKind.SEALED, write=write_to, origin=UploadOrigin(3, 8), media=lambda: media
     )
@@ -239,9 +256,11 @@ def test_an_export_whose_attachments_cannot_be_opened_fails(
             cache.begin_export(dataclasses.replace(sealed, media=unreadable), VIEWER, "json", SECRET)
 
 
-def test_an_encrypted_backup_is_opened_for_one_browser_only(tmp_path: Path, sealed: ConversationSource) -> None:
+def test_an_encrypted_backup_is_opened_for_one_browser_only(
+    tmp_path: Path, new_cache: NewCache, sealed: ConversationSource
+) -> None:
     """A wrong key is reported, and neither the key nor plain text of the backup is stored."""
-    cache = ConversationCache(tmp_path / "cache", LIMITS)
+    cache = new_cache()
     assert cache.look(sealed, VIEWER, None) == KeyRequired()
     assert cache.look(sealed, VIEWER, SECRET) == KeyRequired()
     cache.begin(sealed, VIEWER, SECRET, Secret(f"recovery-key = {'b' * 64}\naccount-id = {SET_B.aci}"))
@@ -260,15 +279,31 @@ def test_an_encrypted_backup_is_opened_for_one_browser_only(tmp_path: Path, seal
     stored = b"".join(path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
     for secret in (text, str(SET_B.pool), SECRET.reveal(), "SQLite format"):
         assert secret.encode() not in stored
-    again = ConversationCache(tmp_path / "cache", LIMITS)
+    again = new_cache()
     assert isinstance(again.look(sealed, VIEWER, SECRET), ImportReady)
     cache.forget(sealed, VIEWER, SECRET)
     assert cache.look(sealed, VIEWER, SECRET) == KeyRequired()
 
 
-def test_an_interrupted_import_is_started_again(tmp_path: Path, plain: ConversationSource) -> None:
+def test_a_decrypted_conversation_that_is_closed_meanwhile_is_read(
+    cache: ConversationCache, sealed: ConversationSource
+) -> None:
+    """Between the look and the reading of a request, another one may close it, as unused or one of too many."""
+    cache.begin(sealed, VIEWER, SECRET, Secret(KEY_FILE))
+    state = settled(cache, sealed, SECRET)
+    assert isinstance(state, ImportReady)
+    with state.opened.reading():
+        pass
+    state.opened.close()
+    with state.opened.reading() as archive:
+        assert archive.chats()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+        archive.connection.execute("SELECT 1")
+
+
+def test_an_interrupted_import_is_started_again(new_cache: NewCache, plain: ConversationSource) -> None:
     """An entry is running while it is locked, and is imported again once the lock is free."""
-    cache = ConversationCache(tmp_path / "cache", LIMITS)
+    cache = new_cache()
     entry = cache._entry(plain, VIEWER, None)
     entry.mkdir(parents=True)
     with (entry / "lock").open("ab") as lock:
@@ -280,10 +315,10 @@ def test_an_interrupted_import_is_started_again(tmp_path: Path, plain: Conversat
 
 
 def test_unused_entries_are_deleted(
-    tmp_path: Path, plain: ConversationSource, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, new_cache: NewCache, plain: ConversationSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Encrypted entries are deleted after a day without use, and others after a month."""
-    cache = ConversationCache(tmp_path / "cache", LIMITS)
+    cache = new_cache()
     for name, days in {"s" + "0" * 64: 2, "1" * 64: 2, "2" * 64: 40}.items():
         (cache.folder / name).mkdir(parents=True)
         (cache.folder / name / "chats.db").touch()
@@ -334,10 +369,10 @@ def test_a_file_is_read_once_at_a_time_for_each_kind_of_viewer(
     assert isinstance(cache.look(sealed, VIEWER, SECRET), ImportReady)
 
 
-def test_the_imports_of_a_viewer_are_limited_by_the_hour(tmp_path: Path, sealed: ConversationSource) -> None:
+def test_the_imports_of_a_viewer_are_limited_by_the_hour(new_cache: NewCache, sealed: ConversationSource) -> None:
     """Imports of all processes are counted together, also those with a wrong key."""
     limits = CacheLimits(1 << 30, 1 << 30, 2, LIMITS.imports)
-    one, other = ConversationCache(tmp_path / "cache", limits), ConversationCache(tmp_path / "cache", limits)
+    one, other = new_cache(limits), new_cache(limits)
     for cache in (one, other):
         begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
         assert begun is not None
@@ -384,9 +419,9 @@ def test_an_opened_backup_belongs_to_one_session(cache: ConversationCache, seale
     assert not cache._open_archives
 
 
-def test_the_size_of_the_cache_is_limited(tmp_path: Path) -> None:
+def test_the_size_of_the_cache_is_limited(new_cache: NewCache) -> None:
     """Limits per owner and in total evict the least recently used entries, except locked ones."""
-    cache = ConversationCache(tmp_path / "cache", CacheLimits(3500, 2500, 100, LIMITS.imports))
+    cache = new_cache(CacheLimits(3500, 2500, 100, LIMITS.imports))
 
     def add(name: str, owner: int, age: int) -> None:
         folder = cache.folder / name
@@ -443,9 +478,9 @@ def test_folders_and_files_are_private(cache: ConversationCache, plain: Conversa
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_an_evicted_entry_is_missing_for_every_process(tmp_path: Path, plain: ConversationSource) -> None:
+def test_an_evicted_entry_is_missing_for_every_process(new_cache: NewCache, plain: ConversationSource) -> None:
     """A process that had the archive open closes it and no longer shows it."""
-    one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
+    one, other = new_cache(), new_cache()
     assert isinstance(settled(one, plain), ImportReady)
     assert isinstance(other.look(plain, VIEWER), ImportReady)
     seen: list[CacheEntry] = []

@@ -386,7 +386,10 @@ class ConversationCache:
             # Removed in the meantime.
             return None
         with self._lock:
-            return self._open_archives.setdefault(entry.name, archive)
+            first = self._open_archives.setdefault(entry.name, archive)
+        if first is not archive:
+            archive.close()
+        return first
 
     def _opened(
         self, file: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
@@ -394,10 +397,13 @@ class ConversationCache:
         """Decrypt an encrypted conversation into memory."""
         if secret is None:
             raise ArchiveError("what was kept of this conversation belongs to another browser")
-        connection = open_sealed(file, key_for(secret, bind_to_session(source.content, viewer)))
-        opened = Archive(file.with_name(READY), connection)
+        key = key_for(secret, bind_to_session(source.content, viewer))
         media = media_of(source.path) if source.media is None else source.media()
-        return OpenArchive(source.name, lambda: opened, stamp=lambda: None, most=1, media=media)
+
+        def decrypt() -> Archive:
+            return Archive(file.with_name(READY), open_sealed(file, key))
+
+        return OpenArchive(source.name, decrypt, stamp=lambda: None, most=1, media=media, idle=decrypt())
 
     def _close_archives(self) -> None:
         """Close archives that are deleted, least recently used, or encrypted and idle."""

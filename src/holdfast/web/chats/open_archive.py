@@ -37,7 +37,8 @@ class OpenArchive:
     """A connection pool over one archive, and a cache of expensive results.
 
     `stamp` returns the state of the archive: when it changes, connections and cached results are dropped. `place`
-    is its path, which is not shown. `media` has attachments that are decrypted while they are sent.
+    is its path, which is not shown. `media` has attachments that are decrypted while they are sent. `idle` is a
+    connection that is open already.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class OpenArchive:
         most: int = CONNECTIONS,
         place: str = "",
         media: EncryptedMedia | None = None,
+        idle: Archive | None = None,
     ) -> None:
         self.name = name
         self.place = place
@@ -58,7 +60,7 @@ class OpenArchive:
         self._stamp = stamp
         self._seats = threading.BoundedSemaphore(most)
         self._lock = threading.Lock()
-        self._idle: list[Archive] = []
+        self._idle = [] if idle is None else [idle]
         self._cache: dict[object, object] = {}
         self._state = stamp()
         self._closed = False
