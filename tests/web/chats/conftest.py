@@ -1,6 +1,7 @@
 """Fixtures: an archive with every kind of message and files, and one in which every text is an attack."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -68,15 +69,17 @@ def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(archive_file: Path) -> OpenArchive:
+def opened(archive_file: Path) -> Iterator[OpenArchive]:
     """Open the archive."""
-    return open_archive_file(archive_file, "chats.db")
+    with closing(open_archive_file(archive_file, "chats.db")) as archive:
+        yield archive
 
 
 @pytest.fixture
-def hostile_archive(hostile_file: Path) -> OpenArchive:
+def hostile_archive(hostile_file: Path) -> Iterator[OpenArchive]:
     """Open the hostile archive."""
-    return open_archive_file(hostile_file, EVIL)
+    with closing(open_archive_file(hostile_file, EVIL)) as archive:
+        yield archive
 
 
 def shown_in(opened: OpenArchive, path: str, base: str = "", **query: str) -> TemplateResult:

@@ -59,7 +59,7 @@ def add_attachment(folder: Path, archive: Path, pieces: Iterable[bytes]) -> str:
     target.parent.mkdir(exist_ok=True)
     encrypted.rename(target)
     with closing(sqlite3.connect(":memory:")) as connection, connection:
-        with open_sealed(archive, KEY) as opened:
+        with closing(open_sealed(archive, KEY)) as opened:
             opened.backup(connection)
         ((name,),) = connection.execute(
             "SELECT min(media_name) FROM attachment WHERE role = 'attachment' AND content_type = 'image/jpeg' "
@@ -79,7 +79,7 @@ def add_attachment(folder: Path, archive: Path, pieces: Iterable[bytes]) -> str:
 
 def picture_names(archive: Path) -> list[str]:
     """Return the media names of pictures in an encrypted archive that no other attachment has the content of."""
-    with open_sealed(archive, KEY) as opened:
+    with closing(open_sealed(archive, KEY)) as opened:
         rows = opened.execute(
             "SELECT min(media_name) FROM attachment WHERE media_name IS NOT NULL GROUP BY plaintext_hash "
             "HAVING count(*) = 1 AND min(role) = 'attachment' AND min(content_type) LIKE 'image/%' ORDER BY 1"

@@ -1,5 +1,6 @@
 """Routes inside a conversation, and errors of archives that cannot be read."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -103,12 +104,12 @@ def test_bidirectional_controls_are_removed(tmp_path: Path) -> None:
             for attachment in item.standardMessage.attachments:
                 attachment.pointer.fileName = turned
     import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    opened = open_archive_file(tmp_path / "a.db", turned)
-    with opened.reading() as archive:
-        message = next(m for chat in archive.chats() for m in archive.messages(chat.id) if m.text == turned)
-    paths = ("", "people", "statistics", "about", f"chat/{message.chat_id}", f"message/{message.id}")
-    pages = {path: drawn_in(opened, path) for path in paths}
-    pages["search"] = drawn_in(opened, "search", q="gpj", **{"from": turned})
+    with closing(open_archive_file(tmp_path / "a.db", turned)) as opened:
+        with opened.reading() as archive:
+            message = next(m for chat in archive.chats() for m in archive.messages(chat.id) if m.text == turned)
+        paths = ("", "people", "statistics", "about", f"chat/{message.chat_id}", f"message/{message.id}")
+        pages = {path: drawn_in(opened, path) for path in paths}
+        pages["search"] = drawn_in(opened, "search", q="gpj", **{"from": turned})
     for path, page in pages.items():
         assert not set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067") & set(page), path
         # Names in sentences are isolated, and nothing in them ends that early.
@@ -118,12 +119,11 @@ def test_bidirectional_controls_are_removed(tmp_path: Path) -> None:
     assert "\\u202egpj.exe" in pages[f"message/{message.id}"]
 
 
-def test_a_search_times_out(archive_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_times_out(opened: OpenArchive, monkeypatch: pytest.MonkeyPatch) -> None:
     """A query that reports no progress, like one inside the full-text index, is interrupted by another thread."""
     monkeypatch.setattr(open_archive_module, "QUERY_TIMEOUT_S", 0.05)
     # No progress is told at all, as inside the index.
     monkeypatch.setattr(open_archive_module, "STEPS", 1 << 30)
-    opened = open_archive_file(archive_file, "chats.db")
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
     def search(archive: Archive, *_: object, **__: object) -> object:

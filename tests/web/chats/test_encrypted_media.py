@@ -3,6 +3,7 @@
 import io
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
@@ -23,7 +24,7 @@ from tests.web.chats.conftest import drawn_in
 
 
 @pytest.fixture
-def phone(archive_file: Path) -> OpenArchive:
+def phone(archive_file: Path) -> Iterator[OpenArchive]:
     """Open an archive without copied files, beside the folder of the phone."""
 
     def opens() -> archives.Archive:
@@ -32,7 +33,9 @@ def phone(archive_file: Path) -> OpenArchive:
         opened.connection.execute("CREATE TEMP TABLE media (media_name, sha256, size, path)")
         return opened
 
-    return OpenArchive("phone", opens, stamp=lambda: None, most=1, media=media_of(archive_file.with_name("phone")))
+    media = media_of(archive_file.with_name("phone"))
+    with closing(OpenArchive("phone", opens, stamp=lambda: None, most=1, media=media)) as archive:
+        yield archive
 
 
 def encrypted_names(archive_file: Path, family: str) -> list[str]:

@@ -1,6 +1,7 @@
 """The details page of one message."""
 
 import random
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,19 +35,21 @@ def test_changes_between_backups_are_listed(tmp_path: Path) -> None:
     dice = random.Random(3)
     second = write_later(tmp_path / "two", dice, days=3)
     import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies()), second)
-    opened = open_archive_file(tmp_path / "a.db", "a.db")
-    with opened.reading() as archive:
-        rows = archive.connection.execute("SELECT DISTINCT message_id FROM message_change ORDER BY 1").fetchall()
-        changed = [archive.message(row[0]) for row in rows]
-    assert changed
-    for message in changed:
-        section = drawn_in(opened, f"message/{message.id}").partition("Changes between backups")[2]
-        table = section.partition("</table>")[0]
-        assert table.count("<tr>") == 1 + len(message.changes)
-        for change in message.changes:
-            shown = (change.who or "", change.before or "", change.after or "")
-            cells = "".join(f"<td><bdi>{escape(value)}</bdi></td>" for value in shown)
-            assert f"<td>{escape(change.what)}</td>{cells}" in table
+    with closing(open_archive_file(tmp_path / "a.db", "a.db")) as opened:
+        with opened.reading() as archive:
+            rows = archive.connection.execute(
+                "SELECT DISTINCT message_id FROM message_change ORDER BY 1"
+            ).fetchall()
+            changed = [archive.message(row[0]) for row in rows]
+        assert changed
+        for message in changed:
+            section = drawn_in(opened, f"message/{message.id}").partition("Changes between backups")[2]
+            table = section.partition("</table>")[0]
+            assert table.count("<tr>") == 1 + len(message.changes)
+            for change in message.changes:
+                shown = (change.who or "", change.before or "", change.after or "")
+                cells = "".join(f"<td><bdi>{escape(value)}</bdi></td>" for value in shown)
+                assert f"<td>{escape(change.what)}</td>{cells}" in table
 
 
 def test_records_of_hostile_messages_are_escaped(hostile_archive: OpenArchive) -> None:

@@ -4,6 +4,8 @@ import random
 import shutil
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,16 +26,23 @@ def test_connections_are_acquired_and_released(opened: OpenArchive) -> None:
         assert id(again) in both
 
 
-def test_the_number_of_readers_is_limited(archive_file: Path) -> None:
+@pytest.fixture
+def one_seat(archive_file: Path) -> Iterator[OpenArchive]:
+    """Open the archive with one connection."""
+    opens = open_archive_file(archive_file, "")._opens
+    with closing(OpenArchive("one seat", opens, stamp=lambda: 0, most=1)) as archive:
+        yield archive
+
+
+def test_the_number_of_readers_is_limited(one_seat: OpenArchive) -> None:
     """A reader beyond the limit waits until another reader has finished."""
-    opened = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     read = threading.Event()
 
     def visit() -> None:
-        with opened.reading():
+        with one_seat.reading():
             read.set()
 
-    with opened.reading():
+    with one_seat.reading():
         thread = threading.Thread(target=visit)
         thread.start()
         assert not read.wait(0.05)
@@ -45,20 +54,20 @@ def test_results_are_cached_until_the_archive_changes(tmp_path: Path) -> None:
     """An import into the archive is seen by the next request."""
     place = tmp_path / "chats.db"
     import_backups(place, write(tmp_path / "one", *copies()))
-    opened = open_archive_file(place, "chats.db")
     created: list[int] = []
+    with closing(open_archive_file(place, "chats.db")) as opened:
 
-    def count() -> int:
-        created.append(1)
-        with opened.reading() as archive:
-            return len(archive.snapshots())
+        def count() -> int:
+            created.append(1)
+            with opened.reading() as archive:
+                return len(archive.snapshots())
 
-    with opened.reading():
-        assert [opened.cached("n", count), opened.cached("n", count)] == [1, 1]
-    assert len(created) == 1
-    import_backups(place, write_later(tmp_path / "two", random.Random(1), days=3))
-    with opened.reading():
-        assert opened.cached("n", count) == 2
+        with opened.reading():
+            assert [opened.cached("n", count), opened.cached("n", count)] == [1, 1]
+        assert len(created) == 1
+        import_backups(place, write_later(tmp_path / "two", random.Random(1), days=3))
+        with opened.reading():
+            assert opened.cached("n", count) == 2
 
 
 def test_closing_an_archive_closes_connections_in_use(opened: OpenArchive) -> None:
@@ -90,21 +99,20 @@ def test_an_archive_with_values_of_wrong_types_is_reported(
     connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
     connection.execute(f"UPDATE {table} SET {column} = x'ff'")
     connection.close()
-    opened = open_archive_file(tmp_path / "a.db", "a.db")
-    for path in ("", "search", "people", "statistics", "about", f"chat/{chat}"):
-        template_result = shown_in(opened, path)
-        assert template_result.status == 503
-        assert f"{table}.{column}" in str(template_result.values["problem"])
-    with open_archive_file(tmp_path / "a.db", "a.db", is_ours=True).reading():
+    with closing(open_archive_file(tmp_path / "a.db", "a.db")) as opened:
+        for path in ("", "search", "people", "statistics", "about", f"chat/{chat}"):
+            template_result = shown_in(opened, path)
+            assert template_result.status == 503
+            assert f"{table}.{column}" in str(template_result.values["problem"])
+    with closing(open_archive_file(tmp_path / "a.db", "a.db", is_ours=True)) as opened, opened.reading():
         pass
 
 
 def test_waiting_for_a_connection_times_out_with_a_message(
-    archive_file: Path, monkeypatch: pytest.MonkeyPatch
+    one_seat: OpenArchive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request gets a page with status 503 while all connections are in use."""
     monkeypatch.setattr(module, "QUERY_TIMEOUT_S", 0.05)
-    opened = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
-    with opened.reading():
-        assert shown_in(opened, "").status == 503
-    assert shown_in(opened, "").status == 200
+    with one_seat.reading():
+        assert shown_in(one_seat, "").status == 503
+    assert shown_in(one_seat, "").status == 200

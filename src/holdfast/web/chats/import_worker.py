@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -215,19 +215,18 @@ def copy_attachments(task: ImportTask, archive: Archive, target: Archive, source
 
 def import_encrypted(task: ImportTask, folder: Path) -> None:
     """Import an encrypted backup into memory, and write the archive encrypted: no plaintext is written to disk."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.sealed // PAGE)}")
-    archive_file.prepare(connection, 0, empty=True)
-    archive = Archive(folder / READY, connection)
-    keys = backup.read_keys(task.keys)
-    with backup.open(task.source, keys) as source_backup:
-        archive.add(source_backup, progress=progress_writer(folder))
-        connection.execute("UPDATE snapshot SET source = ?", (task.name,))
-        store_findings(connection, source_backup)
-        store_statistics(archive)
-    seal(connection, folder / SEALED, task.key)
-    connection.close()
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.sealed // PAGE)}")
+        archive_file.prepare(connection, 0, empty=True)
+        archive = Archive(folder / READY, connection)
+        keys = backup.read_keys(task.keys)
+        with backup.open(task.source, keys) as source_backup:
+            archive.add(source_backup, progress=progress_writer(folder))
+            connection.execute("UPDATE snapshot SET source = ?", (task.name,))
+            store_findings(connection, source_backup)
+            store_statistics(archive)
+        seal(connection, folder / SEALED, task.key)
 
 
 def apply_resource_limits(limits: ImportLimits) -> None:

@@ -4,8 +4,8 @@ import hmac
 import secrets
 import sqlite3
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -176,6 +176,11 @@ def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None
     async def show_stylesheet(_request: Request) -> Response:
         return stylesheet.stylesheet_response()
 
+    @asynccontextmanager
+    async def lifespan(_app: object) -> AsyncIterator[None]:
+        yield
+        opened.close()
+
     # The statistics of a long history take seconds, so they are computed in advance.
     threading.Thread(target=precompute_statistics, args=(opened,), daemon=True).start()
     static = Path(str(resources.files("holdfast.web") / "static"))
@@ -191,4 +196,5 @@ def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None
             # Cookies are shared between ports, so the name contains the port.
             Middleware(SessionAuthentication, token=token, hosts=hosts, cookie=f"holdfast_archive_{port}"),
         ],
+        lifespan=lifespan,
     )

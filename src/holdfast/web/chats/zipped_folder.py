@@ -5,7 +5,7 @@ import os
 import zipfile
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, Final, cast
 
 from holdfast.backup.container.takeout import ZIP_ERRORS
 from holdfast.backup.errors import AttachmentDamaged, OversizedBackup, UnreadableBackup
@@ -52,17 +52,11 @@ class ZippedFile(io.RawIOBase):
     the size reads nothing.
     """
 
-    def __init__(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
+    def __init__(self, entry: zipfile.ZipInfo, source: IO[bytes]) -> None:
         super().__init__()
         self._entry = entry
+        self._source = source
         self._position = 0
-        try:
-            self._source = archive.open(entry)
-        except ZIP_ERRORS as error:
-            raise self._damaged() from error
-
-    def _damaged(self) -> AttachmentDamaged:
-        return AttachmentDamaged(f"{self._entry.filename.rpartition('/')[2]} in the ZIP archive is damaged")
 
     def readable(self) -> bool:
         """Return true."""
@@ -90,7 +84,7 @@ class ZippedFile(io.RawIOBase):
                 self._source.seek(self._position)
             piece = self._source.read(len(view))
         except ZIP_ERRORS as error:
-            raise self._damaged() from error
+            raise damaged(self._entry) from error
         view[: len(piece)] = piece
         self._position += len(piece)
         return len(piece)
@@ -131,7 +125,16 @@ def zipped_files(source: BinaryIO) -> dict[str, Callable[[], BinaryIO]]:
 
 def open_zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
     """Open a file of a ZIP archive, with a buffer."""
-    return cast("BinaryIO", io.BufferedReader(ZippedFile(archive, entry)))
+    try:
+        source = archive.open(entry)
+    except ZIP_ERRORS as error:
+        raise damaged(entry) from error
+    return cast("BinaryIO", io.BufferedReader(ZippedFile(entry, source)))
+
+
+def damaged(entry: zipfile.ZipInfo) -> AttachmentDamaged:
+    """Return the error for a damaged file of a ZIP archive."""
+    return AttachmentDamaged(f"{entry.filename.rpartition('/')[2]} in the ZIP archive is damaged")
 
 
 def is_inside(path: str) -> bool:
