@@ -1,7 +1,11 @@
 """Forks: concurrent creation, and the login and the parent they require."""
 
 import json
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from hashlib import sha256
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -23,13 +27,23 @@ from holdfast.hosting.errors import (
     PushRefused,
     RepositoryReadOnly,
 )
-from holdfast.hosting.services import forks, organizations, repositories, transfers, users, webhooks
+from holdfast.hosting.lfs.store import object_key
+from holdfast.hosting.services import (
+    forks,
+    organizations,
+    ref_updates,
+    repositories,
+    transfers,
+    users,
+    webhooks,
+)
 from holdfast.hosting.services.file_commits import commit_files
+from holdfast.hosting.services.lfs_objects import GRACE, collect_garbage
 from holdfast.hosting.services.organizations import OrganizationEdit
 from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
 from holdfast.hosting.services.users import ProfileEdit
 from holdfast.hosting.services.webhooks import NewWebhook
-from holdfast.hosting.store import deliveries, protections, repository_log
+from holdfast.hosting.store import deliveries, lfs, protections, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.deliveries import DeliveryFilter
 from holdfast.hosting.store.forks import hide_forks_of_owner
@@ -42,6 +56,7 @@ from holdfast.hosting.store.transfers import add_transfer
 from tests.hosting.repository_helpers import READ, WRITE, let_in, make_organization, make_people, recorded_events
 from tests.hosting.services.commit_helpers import commit_as, commit_request, file_change
 
+LFS = b"*.bin filter=lfs\n"
 SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
@@ -345,3 +360,28 @@ def test_only_writers_who_read_the_parent_update_a_fork(app: App) -> None:
     with pytest.raises(NoSuchRepository):
         forks.merge_upstream(*seen(app, bob, fork), "main")
     assert head(app, fork) == before
+
+
+def test_an_lfs_object_of_a_parent_that_is_deleted_meanwhile_stays_in_the_fork(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deletion and a garbage collection may come between reading the links of the parent and the merge."""
+    ada, bob = make_people(app.database, "ada", "bob")
+    parent = repositories.create(app, ada, ada, NewRepository(name="ship"), {".gitattributes": LFS})
+    fork = forks.fork(*seen(app, bob, parent))
+    commit(app, parent, "hull.bin", b"oak")
+    path = app.settings.data / object_key(sha256(b"oak").hexdigest())
+    os.utime(path, (1, 1))
+    with app.database.write() as connection:
+        lfs.delete_expired_leases(app.database, connection, now=time.time() + 2 * GRACE)
+    update_refs = ref_updates.update_refs
+
+    def delete_then_update(*arguments: Any, **named: Any) -> None:
+        repositories.remove(app, parent, ada)
+        collect_garbage(app)
+        update_refs(*arguments, **named)
+
+    monkeypatch.setattr(ref_updates, "update_refs", delete_then_update)
+    assert forks.merge_upstream(*seen(app, bob, fork), "main") == "fast-forward"
+    assert lfs.linked_sizes(app.database, fork, [path.name]) == {path.name: 3}
+    assert path.read_bytes() == b"oak"

@@ -59,6 +59,24 @@ def test_only_objects_that_nobody_has_or_uploads_can_be_removed(
     assert lfs.claim_unlinked(database, [TWO], seconds=60, now=now) == []
 
 
+def test_objects_of_another_repository_are_kept_while_they_are_about_to_be_linked(
+    database: Database, repository: Repository
+) -> None:
+    """Objects that it has not, and those that are being removed, are not claimed."""
+    four = "4" * 64
+    for oid in (TWO, ONE):
+        lfs.link(database, repository, oid, int(oid[0]))
+    assert lfs.claim_unlinked(database, [THREE, four], seconds=60) == [THREE, four]
+    lfs.link(database, repository, four, 4)
+    assert lfs.claim_linked(database, repository, [ONE, TWO, THREE, four], seconds=60) == {ONE: 1, TWO: 2}
+    assert lfs.claim_linked(database, repository, [ONE], seconds=60) == {ONE: 1}
+    with database.write() as connection:
+        lfs.remove_links(connection, repository, [ONE, TWO])
+    assert lfs.claim_unlinked(database, [ONE, TWO], seconds=60) == []
+    assert lfs.claim_linked(database, repository, [ONE], seconds=60) == {}
+    assert lfs.claim_unlinked(database, [ONE, TWO], seconds=60, now=time.time() + 61) == [ONE, TWO]
+
+
 def test_leases_end_by_themselves(database: Database) -> None:
     """The lease of a process that was killed expires, and is then taken again or deleted."""
     assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1000) == [ONE]

@@ -2,7 +2,8 @@
 
 Links between repositories and objects are in the database. An object is stored before it is linked, so an unlinked
 object may be an upload in progress. An upload holds a lease on its object from the first byte to the end of the
-grace period, and a removal takes the same lease, so that the two exclude each other on all machines.
+grace period, and a removal takes the same lease, so that the two exclude each other on all machines. A merge takes
+the lease of an upload on the objects that another repository has and that it is about to link.
 """
 
 import asyncio
@@ -52,7 +53,10 @@ async def add_object(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]
 
 
 def new_objects(app: App, repo: Repo, source: Repository, new: str, old: str) -> dict[str, int]:
-    """Return the LFS objects of `source`, with sizes, whose pointers are reachable from `new` but not `old`."""
+    """Return the LFS objects of `source`, with sizes, whose pointers are reachable from `new` but not `old`.
+
+    The upload lease keeps them from garbage collection until they are linked to another repository.
+    """
     if not lfs.has_links(app.database, source):
         return {}
     object_names = run(
@@ -71,7 +75,7 @@ def new_objects(app: App, repo: Repo, source: Repository, new: str, old: str) ->
     oids = sorted(pointers)
     sizes: dict[str, int] = {}
     for start in range(0, len(oids), AT_ONCE):
-        sizes |= lfs.linked_sizes(app.database, source, oids[start : start + AT_ONCE])
+        sizes |= lfs.claim_linked(app.database, source, oids[start : start + AT_ONCE], seconds=GRACE)
     return sizes
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, exists, insert, literal, select
+from sqlalchemy import Connection, bindparam, delete, exists, insert, literal, or_, select
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import GoneMeanwhile, LockTaken, NoSuchLock
@@ -20,6 +20,7 @@ __all__ = [
     "Lock",
     "add_links",
     "add_lock",
+    "claim_linked",
     "claim_unlinked",
     "claim_upload",
     "delete_expired_leases",
@@ -47,7 +48,7 @@ class Lock:
 
 
 # An upload and a removal of an object exclude each other by a lease on it. The lease of uploads is shared, and
-# lasts long enough for them to link the object.
+# lasts long enough for them to link the object; a merge that links the objects of another repository takes it too.
 NAME: Final = "large file "
 UPLOADING: Final = "brought"
 REMOVING: Final = "removed"
@@ -122,13 +123,44 @@ def claim_upload(database: Database, oid: str, *, seconds: float) -> bool:
     return take_lease(database, NAME + oid, UPLOADING, seconds=seconds)
 
 
+def claim_linked(
+    database: Database, repository: Repository, oids: Iterable[str], *, seconds: float
+) -> dict[str, int]:
+    """Take the upload lease on those objects that a repository has; return these, with their sizes.
+
+    They can be linked to another repository until the lease expires, even if this repository is deleted meanwhile.
+    """
+    linked = select(lfs_links.c.oid, lfs_links.c.size).where(lfs_links.c.repository_id == repository.id)
+    moment = current_time(database)
+    values = {"holder": UPLOADING, "until": moment + int(seconds)}
+    with database.write() as connection:
+        present = connection.execute(linked.where(lfs_links.c.oid.in_(list(oids)))).scalars()
+        rows = [{"name": NAME + oid, **values} for oid in sorted(present)]
+        if not rows:
+            return {}
+        claims = (
+            upsert(database, leases)
+            .values(rows)
+            .on_conflict_do_update(
+                index_elements=["name"],
+                set_=values,
+                where=or_(leases.c.until <= moment, leases.c.holder == UPLOADING),
+            )
+            .returning(leases.c.name)
+        )
+        taken = [name.removeprefix(NAME) for name in connection.execute(claims).scalars()]
+        # Checked again after taking the lease: an object without a link may have been removed before.
+        return {row.oid: row.size for row in connection.execute(linked.where(lfs_links.c.oid.in_(taken)))}
+
+
 def claim_unlinked(
     database: Database, oids: Iterable[str], *, seconds: float, now: float | None = None
 ) -> list[str]:
     """Take the removal lease on those objects that are neither linked nor being uploaded; return these."""
     moment = current_time(database) if now is None else literal(int(now))
     values = {"holder": REMOVING, "until": moment + int(seconds)}
-    rows = [{"name": NAME + oid, **values} for oid in oids]
+    # In one order, so that two transactions never wait for each other's rows.
+    rows = [{"name": NAME + oid, **values} for oid in sorted(oids)]
     claims = (
         upsert(database, leases)
         .values(rows)
