@@ -21,7 +21,12 @@ from holdfast.hosting.services.template_variables import RepositoryAddresses, ex
 from holdfast.hosting.storage.pack_files import new_pack, pack_tree
 from holdfast.hosting.store import avatars, forks, hooks, labels, protections
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.repositories import Repository, change_repository, repositories_by_id
+from holdfast.hosting.store.repositories import (
+    Repository,
+    change_repository,
+    locked_repository,
+    repositories_by_id,
+)
 
 __all__ = ["TemplateParts", "generate"]
 
@@ -56,6 +61,7 @@ def generate(
     its full name.
 
     Webhooks and branch protection rules are copied only for administrators of the template, who may read them.
+    Raises `NoSuchRepository` if the template is deleted meanwhile.
     """
     user = access.require_login(actor)
     access.require_read(template, Unit.CODE)
@@ -91,21 +97,23 @@ def generate(
     content = initial_content(app, source, user, values) if parts.git_content else None
 
     def copy_parts(connection: Connection, number: int) -> None:
+        # Locked, so that its LFS objects are not deleted with it before they are linked here.
+        current = locked_repository(connection, source)
         if content is not None:
-            forks.copy_lfs_links(connection, source, number)
+            forks.copy_lfs_links(connection, current, number)
         if parts.labels:
-            labels.copy_labels(connection, source.id, number)
+            labels.copy_labels(connection, current.id, number)
         if parts.webhooks:
-            hooks.copy_hooks(connection, source.id, number)
+            hooks.copy_hooks(connection, current.id, number)
         if parts.protected_branch:
-            protections.copy_protections(connection, source.id, number)
-            if owner.id != source.owner.id:
+            protections.copy_protections(connection, current.id, number)
+            if owner.id != current.owner.id:
                 protections.remove_teams(connection, number)
-        if parts.avatar and source.avatar:
-            avatars.copy_avatar(connection, source, number)
+        if parts.avatar and current.avatar:
+            avatars.copy_avatar(connection, current, number)
         if parts.topics:
             repository = repositories_by_id(connection, [number])[number]
-            change_repository(connection, repository, topics=source.topics)
+            change_repository(connection, repository, topics=current.topics)
 
     return repositories.create(app, owner, user, new, content=content, within=copy_parts)
 
