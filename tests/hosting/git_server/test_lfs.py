@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GoneMeanwhile
+from holdfast.hosting.lfs.store import object_key
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store import lfs as store
@@ -63,6 +64,18 @@ def test_an_object_is_uploaded_once_and_downloaded(lfs: httpx.Client) -> None:
     assert (rest.status_code, rest.content) == (206, CONTENT[100:])
     beyond = httpx.get(action["href"], headers={**action["header"], "Range": "bytes=99999999-"})
     assert beyond.status_code == 416
+
+
+def test_a_damaged_object_is_uploaded_again(clients: ServiceClients, lfs: httpx.Client) -> None:
+    """A client is asked for the bytes of a truncated object, and any upload replaces damaged bytes."""
+    upload(lfs)
+    path = clients.service.settings.data / object_key(OID)
+    path.write_bytes(CONTENT[:-1])
+    upload(lfs)
+    assert path.read_bytes() == CONTENT
+    path.write_bytes(bytes(len(CONTENT)))
+    assert lfs.put(f"/objects/{OID}/{len(CONTENT)}", content=CONTENT).status_code == 200
+    assert path.read_bytes() == CONTENT
 
 
 def test_content_with_another_hash_or_size_is_refused(lfs: httpx.Client) -> None:

@@ -145,12 +145,26 @@ def test_an_invalid_id_opens_no_file(store: LfsStore, objects: ObjectStore, oid:
     assert count(objects) == 0
 
 
-def test_an_object_of_another_size_is_replaced(store: LfsStore, objects: ObjectStore) -> None:
-    """A stored object of the wrong size, as after a disk error, is replaced by a verified upload."""
-    objects.put(object_key(name(b"hello")), b"hel")
+@pytest.mark.parametrize("damaged", [b"hel", b"hellp"])
+def test_a_damaged_object_is_replaced(store: LfsStore, objects: ObjectStore, damaged: bytes) -> None:
+    """A stored object of the wrong size or content, as after a disk error, is replaced by a verified upload."""
+    objects.put(object_key(name(b"hello")), damaged)
 
     async def play() -> None:
         await store.write(name(b"hello"), 5, pieces(b"hello"))
         assert await whole(store, name(b"hello")) == b"hello"
+        assert count(objects) == 1
+
+    asyncio.run(play())
+
+
+def test_a_damaged_object_stays_if_the_upload_does_not_match(store: LfsStore, objects: ObjectStore) -> None:
+    """What is stored is replaced only by bytes with the hash of the object."""
+    objects.put(object_key(name(b"hello")), b"hel")
+
+    async def play() -> None:
+        with pytest.raises(LfsMismatch):
+            await store.write(name(b"hello"), 5, pieces(b"hellp"))
+        assert await whole(store, name(b"hello")) == b"hel"
 
     asyncio.run(play())

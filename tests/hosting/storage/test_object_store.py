@@ -85,7 +85,7 @@ def test_many_objects_are_deleted_at_once(store: ObjectStore) -> None:
 
 
 def test_a_key_keeps_its_first_content(store: ObjectStore, tmp_path: Path) -> None:
-    """A second PUT of a key does not overwrite it, and only `replace` does."""
+    """A second PUT of a key does not overwrite it; `replace` and `replace_file` do."""
     (tmp_path / "second").write_bytes(b"second")
     store.put("packs/bb/one", b"first")
     store.put("packs/bb/one", b"second")
@@ -93,6 +93,20 @@ def test_a_key_keeps_its_first_content(store: ObjectStore, tmp_path: Path) -> No
     assert store.read_bytes("packs/bb/one") == b"first"
     store.replace("packs/bb/one", b"third")
     assert store.read_bytes("packs/bb/one") == b"third"
+
+
+@pytest.mark.parametrize("size", [5, PART_BYTES + 1])
+def test_an_object_is_replaced_by_a_file(store: ObjectStore, size: int) -> None:
+    """A file of one or several parts replaces an object, more than once."""
+    key, content = f"lfs/replaced/{size}", os.urandom(size)
+    store.put(key, b"damaged")
+    for _ in range(2):
+        with store.incoming_path() as path:
+            path.write_bytes(content)
+            store.replace_file(key, path)
+        assert store.read_bytes(key) == content
+    assert list(store.incoming.iterdir()) == []
+    assert [stored_file.size for stored_file in store.list("lfs/replaced/") if stored_file.key == key] == [size]
 
 
 def test_a_list_has_what_begins_with_the_prefix(store: ObjectStore) -> None:
@@ -280,6 +294,10 @@ def test_a_file_is_synced_before_it_has_its_key_and_its_name_after(
     steps.clear()
     store.put_file("packs/ab/key", tmp_path / "source")
     assert steps == [("sync", "source"), ("link", "key"), *named]
+    steps.clear()
+    monkeypatch.setattr(os, "replace", lambda _, target: steps.append(("move", target.name)))
+    store.replace_file("packs/ab/key", tmp_path / "source")
+    assert steps == [("sync", "source"), ("move", "key"), *named]
 
 
 def test_a_file_of_another_file_system_is_copied_and_synced(

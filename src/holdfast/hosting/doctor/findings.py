@@ -46,7 +46,7 @@ class FindingKind(Enum):
     SEAL = "seal", "restore the key it was encrypted with from a backup, or set the webhook's secret again"
     LFS_STORE = "lfs-store", "check the bucket, and the settings that begin with s3_"
     LFS_MISSING = "lfs-missing", "push the file again, or restore it from a backup"
-    LFS_SIZE = "lfs-size", "restore the file from a backup"
+    LFS_SIZE = "lfs-size", "push the file again, or restore it from a backup"
     LFS_UNLINKED = "lfs-unlinked", "run `holdfast admin gc` to remove it"
     ATTACHMENT_MISSING = "attachment-missing", "upload the file again, or restore it from a backup"
     ATTACHMENT_SIZE = "attachment-size", "restore the file from a backup"

@@ -230,7 +230,8 @@ async def object_actions(
             LfsAction(href, expires_in=SIGNED_SECONDS) if href else local_action(session, f"objects/{item.oid}")
         )
         return LfsObjectResponse(item.oid, item.size, True, actions={"download": action})
-    if linked_size is not None and await app.lfs.size(item.oid) is not None:
+    # An object that is missing or truncated is uploaded again.
+    if linked_size is not None and await app.lfs.size(item.oid) == item.size:
         return LfsObjectResponse(item.oid, item.size, True)
     if item.size > largest:
         return refuse(422, f"objects may have at most {largest} bytes")

@@ -40,17 +40,12 @@ class LfsStore:
             return await to_thread.run_sync(self._store.size, object_key(oid))
 
     async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-        """Store an object if its size and hash match; otherwise store nothing."""
+        """Store an object if its size and hash match, in place of a stored one; otherwise store nothing."""
         key = object_key(oid)
         with lfs_errors(oid), self._store.incoming_path() as path:
             await write_verified(path, oid, size, chunks)
-            await to_thread.run_sync(self._replace_damaged, key, size)
-            await to_thread.run_sync(self._store.put_file, key, path)
-
-    def _replace_damaged(self, key: str, size: int) -> None:
-        """Delete an object whose size differs from the content about to be stored under its key."""
-        if self._store.size(key) not in {None, size}:
-            self._store.delete(key)
+            # Replaced if it exists: what is stored may be damaged, and these bytes are verified.
+            await to_thread.run_sync(self._store.replace_file, key, path)
 
     async def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Yield an object's bytes from `start` up to `end`."""

@@ -110,6 +110,17 @@ class ObjectStore:
                 # content of a key is always the same.
                 obstore.put(self._store, key, source, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
 
+    def replace_file(self, key: str, source: Path) -> None:
+        """Store a file atomically under a key, in place of an object that may be damaged.
+
+        The file is an `incoming_path` with the content that the key is the hash of; it may be moved.
+        """
+        if self.folder is not None:
+            self._link(source, key, replaces=True)
+            return
+        with self._errors(key):
+            obstore.put(self._store, key, source, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+
     def fetch(self, key: str, target: Path) -> None:
         """Write an object to a new file; on the same file system, the file is a hard link."""
         if self.folder is not None:
@@ -241,8 +252,8 @@ class ObjectStore:
             "Holdfast needs a store with conditional PUT"
         )
 
-    def _link(self, source: Path, key: str) -> None:
-        """Link a file under its key durably: fsync its content, then its directory."""
+    def _link(self, source: Path, key: str, *, replaces: bool = False) -> None:
+        """Link a file under its key, or move it there, durably: fsync its content, then its directory."""
         assert self.folder is not None  # noqa: S101  # checked by every caller
         target = self.folder / key
         make_folder_below(target.parent, self.folder)
@@ -252,7 +263,7 @@ class ObjectStore:
                 # A pack may be old when it is stored: that of an adopted folder, or one that is pushed again. With
                 # its old time it would be deleted as an orphan before its transaction commits.
                 os.utime(source)
-                os.link(source, target)
+                (os.replace if replaces else os.link)(source, target)
             except FileExistsError:
                 # Its directory entry need not be durable yet: whoever linked it may still run, or was killed.
                 pass
