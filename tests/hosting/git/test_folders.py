@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.errors import NoSuchFolder, StorageUnavailable
-from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.git.folders import Folders, list_folder
 from holdfast.hosting.git.program import run
 from tests.hosting.git.oracle import new_repository
 
@@ -75,6 +75,33 @@ def test_a_sweep_deletes_files_left_by_a_crash(folders: Folders) -> None:
     assert not (folders.root / ".making" / "left").exists()
     assert not (folders.root / ".leaving" / "left").exists()
     assert folders.exists(7)
+
+
+def test_a_sweep_keeps_a_folder_in_use(folders: Folders) -> None:
+    """A large repository may take longer to build or compact than the time after which a folder is left over."""
+    with folders.incoming() as path:
+        (path / "9.git").mkdir()
+        folders.sweep(now=time.time() + 7200)
+        assert (path / "9.git").exists()
+
+
+def test_a_sweep_ignores_a_folder_that_is_deleted_meanwhile(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that made it may end while the folders are listed, and the others are deleted."""
+    for name in ("first", "second"):
+        (folders.root / ".making" / name).mkdir(parents=True)
+    iterdir = Path.iterdir
+
+    def list_and_end(path: Path) -> list[Path]:
+        entries = sorted(iterdir(path))
+        if path.name == ".making":
+            entries[0].rmdir()
+        return entries
+
+    monkeypatch.setattr(Path, "iterdir", list_and_end)
+    folders.sweep(now=time.time() + 7200)
+    assert list_folder(folders.root / ".making") == []
 
 
 def test_an_incoming_folder_is_deleted_afterwards(folders: Folders) -> None:

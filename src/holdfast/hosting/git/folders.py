@@ -78,9 +78,17 @@ class Folders:
 
     @contextmanager
     def incoming(self) -> Iterator[Path]:
-        """Create a temporary folder for incoming data, and remove it afterwards."""
+        """Create a temporary folder for incoming data, and remove it afterwards.
+
+        It is locked, so that a sweep keeps it however long it is in use.
+        """
         with tempfile.TemporaryDirectory(dir=self._aside(MAKING), ignore_cleanup_errors=True) as temporary:
-            yield Path(temporary)
+            descriptor = os.open(temporary, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield Path(temporary)
+            finally:
+                os.close(descriptor)
 
     def delete(self, repository_id: int) -> None:
         """Delete a repository: it is renamed first, then its files are removed; a missing one is no error."""
@@ -96,12 +104,14 @@ class Folders:
         shutil.rmtree(aside, ignore_errors=True)
 
     def sweep(self, *, now: float | None = None) -> None:
-        """Remove incomplete and deleted folders left by a crash, except recent ones, which may be in use."""
+        """Remove incomplete and deleted folders left by a crash, except recent ones and those in use."""
         latest = (time.time() if now is None else now) - BUSY_SECONDS
         for name in (MAKING, LEAVING):
             for folder in self._aside(name).iterdir():
-                if folder.lstat().st_mtime < latest:
-                    shutil.rmtree(folder, ignore_errors=True)
+                # One that vanishes meanwhile was removed by its process.
+                with suppress(FileNotFoundError):
+                    if folder.lstat().st_mtime < latest and not is_locked(folder):
+                        shutil.rmtree(folder, ignore_errors=True)
 
     def all_ids(self) -> Iterator[int]:
         """Yield the ids of all repositories on disk, in no order."""
@@ -151,12 +161,20 @@ def in_use(folder: Path | None) -> Iterator[None]:
 def is_in_use(folder: Path) -> bool:
     """Return whether a process holds a shared lock on a repository."""
     try:
-        with (folder / LOCKED).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return is_locked(folder / LOCKED)
+    except FileNotFoundError:
+        return False
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds a lock on a file or folder."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except FileNotFoundError:
-        pass
+    finally:
+        os.close(descriptor)
     return False
 
 
