@@ -206,31 +206,90 @@ def test_a_branch_that_is_created_during_a_garbage_collection_has_its_objects(
     assert fsck(app.copies.open(repository).folder).whole
 
 
+def expire(app: App, *, days: float) -> None:
+    """Let the retention time of all former ref targets end some days ago."""
+    old = int(time.time() - (app.settings.ref_retention_days + days) * 86_400)
+    with app.database.write() as connection:
+        connection.execute(update(ref_log).values(created_at=old))
+
+
+def reset(app: App, repository: Repository) -> str:
+    """Force-push the first commit of a branch, and return the commit that it had."""
+    with app.database.read() as connection:
+        first = repository_log.log_entries(connection, repository.id)[-1].update.new
+    grown = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    ref_updates.update_refs(app, repository, repository.owner, [RefUpdate("refs/heads/main", grown, first)])
+    return grown
+
+
+def has_commit(app: App, repository: Repository, commit: str) -> bool:
+    """Return whether a commit is in the packs of a repository."""
+    app.copies.discard(repository.id)
+    return app.copies.open(repository).header(commit) is not None
+
+
 def test_only_what_a_force_push_or_a_deletion_left_is_collected_on_schedule(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A repository that only grew is not packed again, and one that cannot be read is skipped."""
-    first = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    """A repository that only grew is not packed again."""
     commits(app, repository, 2)
-    grown = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
-    old = int(time.time()) - app.settings.ref_retention_days * 86_400 - 10
-    with app.database.write() as connection:
-        connection.execute(update(ref_log).values(created_at=old))
-    assert maintenance.collect_expired(app) == maintenance.CompactionResult((), (), ())
-    ref_updates.update_refs(app, repository, repository.owner, [RefUpdate("refs/heads/main", grown, first)])
-    assert maintenance.collect_expired(app).compacted == ()
-    with app.database.write() as connection:
-        connection.execute(update(ref_log).values(created_at=old))
+    expire(app, days=3)
+    two_days_ago = time.time() - 2 * 86_400
+    assert maintenance.collect_expired(app, now=two_days_ago) == maintenance.CompactionResult((), (), ())
+    grown = reset(app, repository)
+    assert maintenance.collect_expired(app, now=two_days_ago).compacted == ()
+    expire(app, days=1)
     assert maintenance.collect_expired(app).compacted == (repository.id,)
-    app.copies.discard(repository.id)
-    assert app.copies.open(repository).header(grown) is None
+    assert not has_commit(app, repository, grown)
+    monkeypatch.setattr(app.compactor, "has_garbage", lambda *_, **__: pytest.fail("it was collected"))
     assert maintenance.collect_expired(app).compacted == ()
+
+
+def test_what_expired_while_the_service_was_stopped_is_collected(app: App, repository: Repository) -> None:
+    """It is collected by the next run, however long ago the last one was."""
+    commits(app, repository, 2)
+    grown = reset(app, repository)
+    expire(app, days=400)
+    assert maintenance.collect_expired(app).compacted == (repository.id,)
+    assert not has_commit(app, repository, grown)
+
+
+def test_a_repository_that_could_not_be_collected_is_collected_later(
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is damaged, or another machine compacts it, for longer than the interval of the collections."""
+    commits(app, repository, 2)
+    reset(app, repository)
+    expire(app, days=1)
 
     def fail(*_: object, **__: object) -> bool:
         raise GitDamaged("damaged")
 
-    monkeypatch.setattr(app.compactor, "has_garbage", fail)
-    assert maintenance.collect_expired(app) == maintenance.CompactionResult((), (), ())
+    with monkeypatch.context() as patch:
+        patch.setattr(app.compactor, "has_garbage", fail)
+        assert maintenance.collect_expired(app) == maintenance.CompactionResult((), (), ())
+    with monkeypatch.context() as patch:
+        patch.setattr(app.compactor, "collect_garbage", fail)
+        assert maintenance.collect_expired(app).failed == (repository.id,)
+    lease = f"compaction {repository.id}"
+    assert take_lease(app.database, lease, "other", seconds=60)
+    assert maintenance.collect_expired(app).busy == (repository.id,)
+    release_lease(app.database, lease, "other")
+    year_later = time.time() + 365 * 86_400
+    assert maintenance.collect_expired(app, now=year_later).compacted == (repository.id,)
+
+
+def test_what_is_kept_for_an_hour_without_a_retention_time_is_collected_then(
+    app: App, repository: Repository
+) -> None:
+    """A collection within the hour does not count as one of these commits."""
+    app.settings = msgspec.structs.replace(app.settings, ref_retention_days=0)
+    commits(app, repository, 2)
+    grown = reset(app, repository)
+    assert maintenance.collect_expired(app, now=time.time() + 10).compacted == ()
+    expire(app, days=3601 / 86_400)
+    assert maintenance.collect_expired(app).compacted == (repository.id,)
+    assert not has_commit(app, repository, grown)
 
 
 @pytest.mark.usefixtures("few_packs")

@@ -301,17 +301,29 @@ def test_a_pack_without_its_bytes_is_damage(database: Database, repository: Repo
         repository_log.pack_contents(connection, repository_log.live_packs(connection, repository.id, 0))
 
 
-def test_repositories_with_moved_refs_and_with_many_packs_are_found(
+def test_repositories_with_expired_refs_are_found_until_they_are_collected(
     database: Database, repository: Repository, ada: Account
 ) -> None:
-    """Repositories are found by the time of an update of an existing ref, and by their number of packs."""
+    """Those in which an existing ref was updated before a time; what follows a collection counts again."""
     other = make_repository(database, ada, "other")
     now = int(time.time())
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))
     append(database, other, RefUpdate("refs/heads/a", NONE, ONE))
     append(database, repository, RefUpdate("refs/heads/a", ONE, NONE))
-    assert repository_log.with_moved_refs(database, now - 10, now + 10) == [repository.id]
-    assert repository_log.with_moved_refs(database, now - 10, now - 5) == []
+    assert repository_log.with_expired_refs(database, now) == {}
+    assert repository_log.with_expired_refs(database, now + 10) == {repository.id: 0}
+    repository_log.set_collected(database, repository.id, now - 10)
+    assert repository_log.with_expired_refs(database, now + 10) == {repository.id: now - 10}
+    repository_log.set_collected(database, repository.id, now + 10)
+    assert repository_log.with_expired_refs(database, now + 20) == {}
+
+
+def test_repositories_with_many_packs_are_found(database: Database, repository: Repository, ada: Account) -> None:
+    """Repositories are found by their number of packs."""
+    other = make_repository(database, ada, "other")
+    append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))
+    append(database, repository, RefUpdate("refs/heads/a", ONE, NONE))
+    append(database, other, RefUpdate("refs/heads/a", NONE, ONE))
     with database.write() as connection:
         for number in range(3):
             pack = NewPack(f"{number:040}", 4, 1, content=b"pack")

@@ -129,8 +129,7 @@ def collect_garbage(
     failed: list[int] = []
     for number in numbers:
         try:
-            retention = max(app.settings.ref_retention_days * 86_400, LEAST_RETENTION_SECONDS)
-            is_done = app.compactor.collect_garbage(number, retention_seconds=retention)
+            is_done = app.compactor.collect_garbage(number, retention_seconds=retention_seconds(app))
             (collected if is_done else busy).append(number)
         except (HostingError, OSError) as error:
             if repositories.find_by_id(app.database, number) is not None:
@@ -140,22 +139,41 @@ def collect_garbage(
     return CompactionResult(tuple(collected), tuple(busy), tuple(failed))
 
 
-def collect_expired(app: App, *, now: float | None = None) -> CompactionResult:
-    """Collect the garbage of repositories where the retention time of a former ref target ended recently.
+def retention_seconds(app: App) -> int:
+    """Return how long former ref targets are kept."""
+    return max(app.settings.ref_retention_days * 86_400, LEAST_RETENTION_SECONDS)
 
-    Covers the interval of the last two runs, so that one missed run is made up for.
+
+def collect_expired(app: App, *, now: float | None = None) -> CompactionResult:
+    """Collect the garbage of repositories where the retention time of a former ref target has ended.
+
+    Each is considered from where its last collection ended, so that what expired while the service was stopped, or
+    while a repository was busy or could not be read, is collected by a later run.
     """
-    ended = int(time.time() if now is None else now) - app.settings.ref_retention_days * 86_400
-    since = ended - 2 * app.settings.gc_hours * 3600
-    numbers = []
-    for number in repository_log.with_moved_refs(app.database, since, ended):
-        try:
-            if app.compactor.has_garbage(number, since=since, until=ended):
-                numbers.append(number)
-        except (HostingError, OSError) as error:
-            if repositories.find_by_id(app.database, number) is not None:
-                log.warning("garbage collection failed", repository_id=number, error=type(error).__name__)
-    return collect_garbage(app, numbers)
+    ended = int(time.time() if now is None else now) - retention_seconds(app)
+    results = [
+        collect_since(app, number, since, ended)
+        for number, since in repository_log.with_expired_refs(app.database, ended).items()
+    ]
+    return CompactionResult(
+        tuple(number for result in results for number in result.compacted),
+        tuple(number for result in results for number in result.busy),
+        tuple(number for result in results for number in result.failed),
+    )
+
+
+def collect_since(app: App, number: int, since: int, until: int) -> CompactionResult:
+    """Collect the garbage of a repository if ref updates in a time range left any, and record that it is done."""
+    result = CompactionResult((), (), ())
+    try:
+        if app.compactor.has_garbage(number, since=since, until=until):
+            result = collect_garbage(app, [number])
+        if not result.busy and not result.failed:
+            repository_log.set_collected(app.database, number, until)
+    except (HostingError, OSError) as error:
+        if repositories.find_by_id(app.database, number) is not None:
+            log.warning("garbage collection failed", repository_id=number, error=type(error).__name__)
+    return result
 
 
 def compact_all(app: App) -> CompactionResult:

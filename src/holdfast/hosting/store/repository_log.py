@@ -20,6 +20,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    exists,
     func,
     insert,
     literal,
@@ -65,13 +66,14 @@ __all__ = [
     "read_refs",
     "ref_name",
     "repositories_with_packs",
+    "set_collected",
     "set_refs",
     "stored_name",
     "stored_pack_names",
     "supersede_packs",
     "target_of",
     "used_keys",
-    "with_moved_refs",
+    "with_expired_refs",
 ]
 
 ESCAPED: Final = re.compile(r"\\x([0-9a-f]{2})")
@@ -488,13 +490,28 @@ def repositories_with_packs(database: Database, *, at_least: int = 2) -> list[in
         return list(connection.execute(statement.having(func.count() >= at_least)).scalars())
 
 
-def with_moved_refs(database: Database, since: int, until: int) -> list[int]:
-    """Return the repositories in which an existing ref was updated or deleted in a time range."""
-    statement = select(ref_log.c.repository_id).where(
-        ref_log.c.created_at >= since, ref_log.c.created_at < until, ref_log.c.old.not_like("00000000%")
+def with_expired_refs(database: Database, until: int) -> dict[int, int]:
+    """Return the repositories in which an existing ref was updated or deleted before a time and not collected.
+
+    The values are the times until which they were collected.
+    """
+    since = repositories.c.collected_until
+    moved = exists().where(
+        ref_log.c.repository_id == repositories.c.id,
+        ref_log.c.created_at >= since,
+        ref_log.c.created_at < until,
+        ref_log.c.old.not_like("00000000%"),
     )
     with database.read() as connection:
-        return list(connection.execute(statement.distinct()).scalars())
+        rows = connection.execute(select(repositories.c.id, since).where(moved).order_by(repositories.c.id))
+        return {row.id: row.collected_until for row in rows}
+
+
+def set_collected(database: Database, repository_id: int, until: int) -> None:
+    """Record that ref updates of a repository before a time have left no garbage."""
+    this = repositories.c.id == repository_id
+    with database.write() as connection:
+        connection.execute(update(repositories).where(this).values(collected_until=until))
 
 
 def former_targets(connection: Connection, repository_id: int, since: int, until: int | None = None) -> set[str]:

@@ -69,6 +69,8 @@ repositories = Table(
     # The number of closed issues and pull requests; with the open ones, the total.
     number("closed_issues"),
     number("closed_pulls"),
+    # Ref updates before this time have left no garbage that can be collected.
+    number("collected_until"),
     UniqueConstraint("owner_id", "folded_name"),
     # One index for each order of a list.
     *(Index(None, name, "id") for name in ("folded_name", "created_at", "updated_at", "pushed_at", "size")),
