@@ -4,12 +4,15 @@ import pytest
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import MergedAlready, StorageUnavailable
-from holdfast.hosting.services import branches, issues, pull_heads, pulls
+from holdfast.hosting.services import branches, dependencies, forks, issues, pull_heads, pulls
+from holdfast.hosting.services.dependencies import IssueReference
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
 from holdfast.hosting.services.pull_comparisons import compare_missed
 from holdfast.hosting.store import comments, repository_log
+from holdfast.hosting.store import issues as stored_issues
 from holdfast.hosting.store.issues import Issue, find_issue
 from holdfast.hosting.store.pulls import set_merged
+from holdfast.hosting.store.repositories import repository_by_id
 from tests.hosting.repository_helpers import add_commit
 from tests.hosting.services.commit_helpers import commit_as
 from tests.hosting.services.scenario import Scenario, make_scenario
@@ -61,6 +64,37 @@ def test_a_deleted_head_or_base_closes_the_pull_request(scenario: Scenario) -> N
     assert [current(scenario, issue).is_closed for issue in (single_issue, two)] == [True, True]
     assert [entry.kind for entry in entries(scenario, single_issue)] == ["close"]
     assert entries(scenario, single_issue)[0].author_id == scenario.writer.id
+
+
+def test_a_branch_is_deleted_together_with_closing_its_pull_requests(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If one of them fails, as in a process that is killed, neither has happened."""
+    app, issue = scenario.app, open_pull(scenario)
+
+    def fail(*_: object) -> None:
+        raise StorageUnavailable("the process was killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stored_issues, "close", fail)
+        with pytest.raises(StorageUnavailable):
+            branches.delete(*scenario.caller(scenario.writer), "fix")
+    assert not current(scenario, issue).is_closed
+    assert repository_log.find_ref(app.database, scenario.repository.id, "refs/heads/fix") == issue.head_sha
+    branches.delete(*scenario.caller(scenario.writer), "fix")
+    assert current(scenario, issue).is_closed
+
+
+def test_a_branch_deleted_in_a_fork_closes_its_pull_requests(scenario: Scenario) -> None:
+    """They are closed in the repository of the base, and one with an open blocker stays open."""
+    writer = scenario.caller(scenario.writer)
+    blocker = open_pull(scenario)
+    fork = forks.fork(*writer)
+    to_main, to_other = (pulls.create(*writer, FIX, head="bob:fix", base=base) for base in ("main", "other"))
+    dependencies.add_blocker(*writer, to_other, IssueReference(blocker.number))
+    branches.delete(*scenario.caller(scenario.writer, fork), "fix")
+    assert [current(scenario, issue).is_closed for issue in (blocker, to_main, to_other)] == [False, True, False]
+    assert repository_by_id(scenario.app.database, scenario.repository.id).open_pulls == 2
 
 
 def test_a_merged_pull_request_is_not_opened_again(scenario: Scenario) -> None:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 import msgspec
+from sqlalchemy import Connection
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut, HostingError, NoSuchObject, StillBlocked
@@ -27,12 +28,13 @@ from holdfast.hosting.store import (
     repository_log,
     review_changes,
 )
-from holdfast.hosting.store.accounts import Account, account_by_id
-from holdfast.hosting.store.issue_transactions import issue_transaction
+from holdfast.hosting.store.accounts import account_by_id
+from holdfast.hosting.store.database import Database, TransactionDatabase
+from holdfast.hosting.store.issue_transactions import IssueTransaction, lock_repository_rows
 from holdfast.hosting.store.issues import Issue, head_ref
 from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.store.ref_updates import RefUpdate
-from holdfast.hosting.store.repositories import Repository, find_by_id
+from holdfast.hosting.store.repositories import Repository, find_by_id, repositories_by_id
 from holdfast.hosting.store.repository_log import NewPack
 
 __all__ = [
@@ -212,21 +214,25 @@ def follow_branches(app: App, head_repository_id: int) -> None:
             follow(app, issue, actor_id)
 
 
-def close_orphans(app: App, repository: Repository, actor_id: int | None, branches: Sequence[str]) -> None:
-    """Close open pull requests whose head or base branch was deleted, except those with an open blocker."""
-    actor = None if actor_id is None else account_by_id(app.database, actor_id)
-    if actor is None:
+def close_orphans(
+    database: Database, connection: Connection, repository: Repository, actor_id: int, branches: Sequence[str]
+) -> None:
+    """Close open pull requests whose head or base branch was deleted, except those with an open blocker.
+
+    Runs in the transaction that deleted the branches, which holds the lock of the dependency graph. The pull
+    requests are closed as the user who deleted them.
+    """
+    actor = account_by_id(TransactionDatabase(database, connection), actor_id)
+    orphans = pulls.open_without_branch(connection, repository.id, branches)
+    if actor is None or not orphans:
         return
-    for issue in pulls.open_without_branch(app.database, repository.id, branches):
-        home = (
-            repository if issue.repository_id == repository.id else find_by_id(app.database, issue.repository_id)
-        )
+    homes = {issue.repository_id for issue in orphans}
+    lock_repository_rows(connection, homes)
+    homes_by_id = repositories_by_id(connection, homes)
+    for issue in orphans:
+        # A pull request of a repository that was deleted meanwhile was deleted with it.
+        home = homes_by_id.get(issue.repository_id)
         if home is not None:
+            change = IssueTransaction(connection, home, actor, int(time.time()))
             with suppress(StillBlocked):
-                close(app, home, actor, issue)
-
-
-def close(app: App, home: Repository, actor: Account, issue: Issue) -> None:
-    """Close a pull request as the user who deleted its branch."""
-    with issue_transaction(app.database, home, actor, graph=True) as change:
-        issues.close(change, issues.refresh_issue(change.connection, home, issue))
+                issues.close(change, issues.refresh_issue(connection, home, issue))

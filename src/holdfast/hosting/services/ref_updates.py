@@ -260,11 +260,10 @@ def record(
 
     The deletion of the default branch, as it is in the transaction, is rejected too unless `may_delete_default`.
     With `atomic`, the default, one rejected update raises `RefMoved` or `DefaultBranchRefused`, and nothing is
-    committed. Without `durable`
-    the commit does not wait for the disk (fsync). The caller holds the lock of the local copy. `within` and
-    `locked` run in the same transaction, `locked` with the dependency graph and the repository locked.
-    `mentioned` are issue references besides those of the commits; `own_number` is the pull request that a merge
-    commit itself names.
+    committed. Pull requests from and into a deleted branch are closed. Without `durable` the commit does not wait
+    for the disk (fsync). The caller holds the lock of the local copy. `within` and `locked` run in the same
+    transaction, `locked` with the dependency graph and the repository locked. `mentioned` are issue references
+    besides those of the commits; `own_number` is the pull request that a merge commit itself names.
     """
     updates = [update for batch in batches for update in batch.updates]
     references = [
@@ -314,12 +313,18 @@ def record(
         if within is not None:
             within(link)
 
+    deletions = [
+        (batch.actor_id, [update.ref.removeprefix(BRANCHES) for update in batch.updates if deletes_branch(update)])
+        for batch in batches
+        # A pull request is closed by somebody.
+        if batch.actor_id is not None and any(map(deletes_branch, batch.updates))
+    ]
     # The first branch of an empty repository may become its default branch.
-    is_plain = not repository.is_empty and not (references or ranges or mentioned)
+    is_plain = not repository.is_empty and not (references or ranges or mentioned or deletions)
     # The payload of a pull request needs queries that are not prepared statements.
     if not is_plain or locked is not None:
         with app.database.write() as connection:
-            if locked is not None:
+            if locked is not None or deletions:
                 lock_graph(connection)
                 lock_repository_rows(connection, {repository.id})
             named = [*(reference for _, reference in references), *mentioned]
@@ -331,6 +336,8 @@ def record(
             write(connection)
             if locked is not None:
                 locked(connection)
+            for actor_id, branches in deletions:
+                pull_heads.close_orphans(app.database, connection, repository, actor_id, branches)
             lost = set(rejected)
             landed = [*(reference for update, reference in references if update not in lost), *mentioned]
             if landed:
@@ -340,10 +347,6 @@ def record(
         with app.database.quick_write(durable=durable) as link:
             write(link)
     app.moved.add(repository.id)
-    for batch in batches:
-        deleted = [update.ref.removeprefix(BRANCHES) for update in batch.updates if deletes_branch(update)]
-        if deleted:
-            pull_heads.close_orphans(app, repository, batch.actor_id, deleted)
     return rejected
 
 

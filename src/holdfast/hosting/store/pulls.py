@@ -340,7 +340,7 @@ def behind_their_branch(database: Database, head_repository_id: int, limit: int 
         return [Issue(*row) for row in connection.execute(statement.limit(limit))]
 
 
-def open_without_branch(database: Database, repository_id: int, branches: Sequence[str]) -> list[Issue]:
+def open_without_branch(connection: Connection, repository_id: int, branches: Sequence[str]) -> list[Issue]:
     """Return the open pull requests from or into these branches of a repository that were deleted."""
     from_them = and_(
         issues.c.head_repository_id == repository_id,
@@ -351,11 +351,10 @@ def open_without_branch(database: Database, repository_id: int, branches: Sequen
         issues.c.repository_id == repository_id, issues.c.base_branch.in_(branches), bases.c.target.is_(None)
     )
     issues_by_id: dict[int, Issue] = {}
-    with database.read() as connection:
-        # Two statements, so that each uses its index.
-        for condition in (from_them, into_them):
-            statement = select(*ISSUE).select_from(JOINED).where(IS_OPEN, condition).order_by(issues.c.id)
-            issues_by_id.update((row[0], Issue(*row)) for row in map(tuple, connection.execute(statement)))
+    # Two statements, so that each uses its index.
+    for condition in (from_them, into_them):
+        statement = select(*ISSUE).select_from(JOINED).where(IS_OPEN, condition).order_by(issues.c.id)
+        issues_by_id.update((row[0], Issue(*row)) for row in map(tuple, connection.execute(statement)))
     return list(issues_by_id.values())
 
 
