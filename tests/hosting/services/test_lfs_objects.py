@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import msgspec
@@ -104,6 +105,25 @@ def test_only_objects_unused_for_the_retention_are_deleted(
     assert set(bucket.objects) == {key(b"linked"), key(b"new"), "instance", *strange}
     assert collect_garbage(far, now=time.time()) == 0
     assert list(check_lfs_objects(far)) == []
+
+
+def test_an_object_that_is_unlinked_during_a_backup_is_not_deleted(
+    far: App, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backup may begin just before the links are read; the object can be uploaded again at once."""
+    bucket.objects[key(b"left")] = b"left"
+    bucket.written[key(b"left")] = time.time() - LATER
+    claim_unlinked = lfs.claim_unlinked
+    with ExitStack() as backup:
+
+        def claim(*arguments: Any, **named: Any) -> list[str]:
+            backup.enter_context(backup_lease(far.database))
+            return claim_unlinked(*arguments, **named)
+
+        monkeypatch.setattr(lfs, "claim_unlinked", claim)
+        assert collect_garbage(far, now=time.time()) == 0
+    assert key(b"left") in bucket.objects
+    assert lfs.claim_upload(far.database, name(b"left"), seconds=60)
 
 
 def test_objects_left_by_a_failed_commit_are_deleted(

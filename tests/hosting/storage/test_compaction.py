@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from holdfast.hosting.git.packs import object_count, pack_name
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.storage import compaction, local_copies
+from holdfast.hosting.storage.backup_lease import backup_lease
 from holdfast.hosting.storage.compaction import (
     GRACE_SECONDS,
     MOST_INLINE_BYTES,
@@ -22,6 +24,7 @@ from holdfast.hosting.storage.compaction import (
     ORPHAN_SECONDS,
     choose,
 )
+from holdfast.hosting.storage.object_store import ObjectStore, StoredFile
 from holdfast.hosting.storage.pack_files import INLINE_LIMIT, index_key, merge_pack_files, store_pack_file
 from holdfast.hosting.store import repositories, repository_log
 from holdfast.hosting.store.database import Database
@@ -337,6 +340,29 @@ def test_packs_without_a_row_are_deleted_after_a_day(ship: LogRepository) -> Non
     with ship.app.database.write() as connection:
         repositories.remove_row(connection, ship.row)
     assert compactor.delete_orphans(now=now + ORPHAN_SECONDS + 60) == 2
+    assert stored_keys(ship.app) == set()
+
+
+def test_packs_of_a_repository_that_is_deleted_during_a_backup_stay(
+    ship: LogRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backup may begin, and the repository be deleted, while the packs in the object store are listed."""
+    before = stored_keys(ship.app)
+    read = ObjectStore.list
+    with ExitStack() as backup:
+
+        def list_slowly(store: ObjectStore, prefix: str) -> list[StoredFile]:
+            listed = list(read(store, prefix))
+            backup.enter_context(backup_lease(ship.app.database))
+            with ship.app.database.write() as connection:
+                repositories.remove_row(connection, ship.row)
+            return listed
+
+        monkeypatch.setattr(ObjectStore, "list", list_slowly)
+        assert ship.app.compactor.delete_orphans(now=time.time() + ORPHAN_SECONDS + 60) == 0
+        monkeypatch.setattr(ObjectStore, "list", read)
+        assert stored_keys(ship.app) == before != set()
+    ship.app.compactor.delete_orphans(now=time.time() + ORPHAN_SECONDS + 60)
     assert stored_keys(ship.app) == set()
 
 

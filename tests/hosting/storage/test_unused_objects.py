@@ -1,6 +1,7 @@
 """Deletion of objects without a row."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 import pytest
 
@@ -71,6 +72,19 @@ def test_nothing_is_deleted_during_a_backup(stored_objects: App) -> None:
         assert collect(stored_objects, ALWAYS) == 0
     assert stored_uuids(stored_objects) == ALL
     assert collect(stored_objects, ALWAYS) == 3
+
+
+def test_what_is_deleted_during_a_backup_stays(stored_objects: App) -> None:
+    """The backup may begin between the listing of the objects and that of their rows."""
+    with ExitStack() as backup:
+
+        def used_later(_database: Database, _uuids: Sequence[str]) -> set[str]:
+            backup.enter_context(backup_lease(stored_objects.database))
+            return set()
+
+        arguments = (stored_objects.database, stored_objects.store, ATTACHMENTS, key_of, used_later)
+        assert delete_unused(*arguments, before=ALWAYS) == 0
+    assert stored_uuids(stored_objects) == ALL
 
 
 def test_objects_of_another_installation_are_not_deleted(

@@ -109,10 +109,12 @@ async def remove_garbage(app: App, now: float | None) -> int:
 
 async def remove_unlinked(app: App, oids: Sequence[str], now: float | None) -> int:
     """Remove the objects that no repository links to; none during a backup."""
-    if await asyncio.to_thread(is_backup_running, app.database):
-        return 0
     taken = await asyncio.to_thread(lfs.claim_unlinked, app.database, oids, seconds=REMOVAL_LEASE, now=now)
     if not taken:
+        return 0
+    # Checked after the links were read: a backup that begins later does not have these either.
+    if await asyncio.to_thread(is_backup_running, app.database):
+        await asyncio.to_thread(lfs.release_unlinked, app.database, taken)
         return 0
     # If this fails, a removal may still be running: the leases block uploads until they expire.
     try:

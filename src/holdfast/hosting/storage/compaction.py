@@ -20,6 +20,7 @@ from sqlalchemy import func, literal, select, update
 
 from holdfast.hosting.errors import GitDamaged, GoneMeanwhile
 from holdfast.hosting.git.program import run
+from holdfast.hosting.storage.backup_lease import is_backup_running
 from holdfast.hosting.storage.local_copies import LocalCopies, create_repository
 from holdfast.hosting.storage.object_store import ObjectStore
 from holdfast.hosting.storage.pack_files import index_key, index_packs, merge_pack_files, pack_key, store_pack_file
@@ -154,11 +155,17 @@ class Compactor:
         return len(rows)
 
     def delete_orphans(self, *, now: float | None = None) -> int:
-        """Delete packs in the object store without a row: of failed writes, and of deleted repositories."""
+        """Delete packs in the object store without a row: of failed writes, and of deleted repositories.
+
+        None is deleted while a backup runs, which may read those of a repository that was deleted meanwhile.
+        """
         before = (time.time() if now is None else now) - ORPHAN_SECONDS
         old = {pack_key(file.key) for file in self._store.list("packs/") if file.written_at < before}
         with self._database.read() as connection:
             used = repository_log.used_keys(connection, list(old))
+        # Checked after the rows were read: a backup that begins later does not have the packs of these either.
+        if is_backup_running(self._database):
+            return 0
         orphans = sorted(old - used)
         for key in orphans:
             self._delete_files(key)

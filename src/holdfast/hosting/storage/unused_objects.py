@@ -42,9 +42,11 @@ def delete_unused(
     deleted = 0
     for start in range(0, len(old), BATCH):
         batch = old[start : start + BATCH]
+        unused = set(batch) - used(database, batch)
+        # Checked after the rows were read: a backup that begins later does not have these either.
         if is_backup_running(database):
             break
-        for uuid in set(batch) - used(database, batch):
+        for uuid in unused:
             store.delete(key_of(uuid))
             deleted += 1
     return deleted
