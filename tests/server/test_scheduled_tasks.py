@@ -1,7 +1,9 @@
 """Scheduled tasks of the service: repetition, leases, compaction and times of last use."""
 
 import math
+import os
 import time
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -12,6 +14,7 @@ from sqlalchemy import update
 from holdfast import logs
 from holdfast.hosting.app import App
 from holdfast.hosting.git.contributors import ContributorList
+from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.storage import compaction
 from holdfast.hosting.store import accounts, repositories, repository_log, sessions, ssh_keys, tokens
 from holdfast.hosting.store.database import Database
@@ -137,6 +140,26 @@ def test_the_last_use_of_tokens_is_recorded_at_shutdown(settings: Settings, data
 
     anyio.run(play)
     assert tokens.find_token(database, admin, "mine").last_used_at == 12345
+
+
+def test_temporary_files_are_deleted_on_every_machine(
+    settings: Settings, database: Database, tmp_path: Path
+) -> None:
+    """What a process that was killed has left, also on a machine without the lease of another cleanup."""
+    (tmp_path / "second").mkdir()
+    with closing(App.open(settings)) as host:
+        host.copies.folders = Folders(tmp_path / "second" / "repositories")
+        host.store.incoming = tmp_path / "second" / "incoming"
+        left = [host.folders.root / ".making" / "left", host.store.incoming / "left"]
+        left[0].mkdir(parents=True)
+        left[1].parent.mkdir()
+        left[1].touch()
+        for path in left:
+            os.utime(path, (1, 1))
+        for task in scheduled_tasks(host):
+            if not task.needs_lease:
+                task.run(host)
+    assert [path for path in left if path.exists()] == []
 
 
 def test_compaction_can_be_disabled(tmp_path: Path) -> None:

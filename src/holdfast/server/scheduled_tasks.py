@@ -143,6 +143,7 @@ def scheduled_tasks(app: App) -> tuple[ScheduledTask, ...]:
         ScheduledTask("tidy local copies", 60, maintenance.tidy_copies),
         ScheduledTask("evict local copies", 300, maintenance.evict_copies),
         ScheduledTask("delete orphaned copies", 3600, maintenance.delete_orphaned_copies),
+        ScheduledTask("delete temporary files", 3600, maintenance.delete_temporary_files),
         ScheduledTask("verify local copies", 60, maintenance.verify_copies),
         ScheduledTask("update mirrors", 5, mirrors.sync_due, needs_lease=True),
         ScheduledTask("remove abandoned migrations", 3600, migrations.remove_abandoned, needs_lease=True),

@@ -29,6 +29,7 @@ __all__ = [
     "delete_old_deliveries",
     "delete_orphaned_copies",
     "delete_packs",
+    "delete_temporary_files",
     "evict_copies",
     "tidy_copies",
     "verify_copies",
@@ -93,6 +94,13 @@ def delete_unfinished_uploads(app: App, now: int) -> int:
     except StorageError as error:
         log.warning("unfinished uploads not deleted", error=str(error))
         return 0
+
+
+def delete_temporary_files(app: App, *, now: float | None = None) -> None:
+    """Delete the temporary files and folders of this machine that a process that was killed has left."""
+    moment = time.time() if now is None else now
+    app.folders.sweep(now=moment)
+    app.store.delete_incoming(moment - UPLOAD_SECONDS)
 
 
 def delete_old_deliveries(app: App, *, now: float | None = None) -> int:

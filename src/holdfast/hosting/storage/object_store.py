@@ -214,14 +214,19 @@ class ObjectStore:
         self.delete(key)
         self.put(key, content)
 
-    def delete_unfinished(self, before: float) -> int:
-        """Delete incomplete files and uploads that began before a time; return their number."""
+    def delete_incoming(self, before: float) -> int:
+        """Delete incomplete files of this machine that began before a time; return their number."""
         deleted = 0
         for path in self.incoming.glob("*"):
             with suppress(FileNotFoundError):
                 if path.is_file() and path.stat().st_mtime < before:
                     path.unlink()
                     deleted += 1
+        return deleted
+
+    def delete_unfinished(self, before: float) -> int:
+        """Delete incomplete files and uploads that began before a time; return their number."""
+        deleted = self.delete_incoming(before)
         if self._uploads is not None:
             for upload in list(self._uploads.unfinished("")):
                 if upload.begun_at < before and upload.key.startswith(PREFIXES):
