@@ -174,6 +174,13 @@ def access_for(
     return access.repository_access(actor, repository, grants)
 
 
+def make_branches(database: Database, repository: Repository, commit: str, *names: str) -> None:
+    """Create branches at a commit, which need not exist."""
+    updates = [(None, RefUpdate(f"refs/heads/{name}", "0" * 40, commit)) for name in names]
+    with database.write() as connection:
+        repository_log.append(connection, repository.id, updates)
+
+
 class PublicOnly:
     """A token that is limited to public repositories."""
 

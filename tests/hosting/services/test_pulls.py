@@ -23,7 +23,7 @@ from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
 from holdfast.hosting.services.reviews import ReviewRequests
 from holdfast.hosting.store import repository_log
-from holdfast.hosting.store.issues import Branches, Issue
+from holdfast.hosting.store.issues import Branches, Issue, find_issue
 from holdfast.hosting.store.pulls import CLEAN, find_pull, open_with_head
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import repositories as table
@@ -94,6 +94,41 @@ def test_a_branch_that_is_deleted_while_a_pull_request_is_created_gets_none(
         pulls.create(*scenario.caller(scenario.reader), FIX, head="fix", base="main")
     with app.database.read() as connection:
         assert open_with_head(connection, repository.id, "fix") == []
+
+
+def test_a_base_or_a_branch_of_a_fork_that_is_deleted_meanwhile_gets_no_pull_request(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing would close a pull request that is opened after its branch was deleted."""
+    app, writer = scenario.app, scenario.caller(scenario.writer)
+    fork = forks.fork(*writer)
+    owner_of_fork = scenario.caller(scenario.writer, fork)
+    run_after_find(monkeypatch, lambda: branches.delete(*owner_of_fork, "fix"))
+    with pytest.raises(NoSuchRef):
+        pulls.create(*writer, FIX, head="bob:fix", base="main")
+    run_after_find(monkeypatch, lambda: branches.delete(*writer, "other"))
+    with pytest.raises(NoSuchRef):
+        pulls.create(*writer, FIX, head="fix", base="other")
+    with app.database.read() as connection:
+        assert open_with_head(connection, fork.id) == open_with_head(connection, scenario.repository.id) == []
+
+
+def test_the_base_is_not_changed_to_a_branch_that_is_deleted_meanwhile(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deletion has closed the pull requests into the branch already."""
+    writer = scenario.caller(scenario.writer)
+    issue = pulls.create(*writer, FIX, head="fix", base="main")
+    edit = issues.edit
+
+    def delete_then_edit(*arguments: Any, **named: Any) -> Issue:
+        branches.delete(*writer, "other")
+        return edit(*arguments, **named)
+
+    monkeypatch.setattr(issues, "edit", delete_then_edit)
+    with pytest.raises(NoSuchRef):
+        pulls.edit(*writer, issue, IssueEdit(base_branch="other"))
+    assert find_issue(scenario.app.database, scenario.repository, issue.number).base_branch == "main"
 
 
 def test_opening_a_pull_request_requires_read_access(scenario: Scenario) -> None:

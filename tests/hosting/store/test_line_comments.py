@@ -11,7 +11,7 @@ from holdfast.hosting.store.issues import Branches, Issue, NewIssue, open_issue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.review_changes import NewLineComment, NewReview
 from holdfast.hosting.store.reviews import Review, ReviewState
-from tests.hosting.repository_helpers import make_people, make_repository
+from tests.hosting.repository_helpers import make_branches, make_people, make_repository
 
 HEAD = "1" * 40
 
@@ -19,6 +19,7 @@ HEAD = "1" * 40
 @pytest.fixture
 def pull(database: Database, ada: Account, repository: Repository) -> Issue:
     """Open a pull request."""
+    make_branches(database, repository, HEAD, "fix", "main")
     return open_issue(database, repository, ada, NewIssue(title="p", branches=Branches("fix", "main", HEAD)))
 
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import ReviewRefused
@@ -16,7 +16,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.review_changes import NewLineComment, NewReview
 from holdfast.hosting.store.reviews import ReviewState, find_review, reviews_of
 from holdfast.hosting.store.tables import comments, refs, reviews
-from tests.hosting.repository_helpers import make_people, make_repository
+from tests.hosting.repository_helpers import make_branches, make_people, make_repository
 
 HEAD, OLD = "1" * 40, "2" * 40
 
@@ -30,6 +30,7 @@ def home(database: Database, ada: Account) -> Repository:
 @pytest.fixture
 def pull(database: Database, ada: Account, home: Repository) -> Issue:
     """Open a pull request."""
+    make_branches(database, home, OLD, "fix", "main")
     return open_issue(database, home, ada, NewIssue(title="p", branches=Branches("fix", "main", OLD)))
 
 
@@ -94,7 +95,8 @@ def test_the_head_is_that_of_the_ref_of_the_pull_request(
 ) -> None:
     """The head is read from the pull request's ref; without one, as in older versions, from its branch."""
     with database.write() as connection:
-        connection.execute(insert(refs), {"repository_id": home.id, "name": "refs/heads/fix", "target": HEAD})
+        branch = (refs.c.repository_id == home.id, refs.c.name == "refs/heads/fix")
+        connection.execute(update(refs).where(*branch).values(target=HEAD))
     assert review_changes.current_head(database, pull) == OLD
     with database.write() as connection:
         connection.execute(delete(refs).where(refs.c.name == "refs/pull/1/head"))

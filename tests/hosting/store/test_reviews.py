@@ -21,6 +21,7 @@ from tests.hosting.repository_helpers import (
     access_for,
     every_role,
     let_in,
+    make_branches,
     make_organization,
     make_people,
     make_repository,
@@ -34,6 +35,7 @@ HEAD, OLD = "1" * 40, "2" * 40
 def pull(database: Database, ada: Account) -> Issue:
     """Open a pull request."""
     home = make_repository(database, ada)
+    make_branches(database, home, HEAD, "fix", "main")
     return open_issue(database, home, ada, NewIssue(title="p", branches=Branches("fix", "main", HEAD)))
 
 
@@ -180,6 +182,7 @@ def test_a_transaction_sees_its_own_review_requests(database: Database, ada: Acc
     with database.read() as connection:
         crew_id = connection.execute(select(teams.c.id).where(teams.c.name == "crew")).scalar_one()
     home = make_repository(database, fleet)
+    make_branches(database, home, HEAD, "fix", "main")
     pull = open_issue(database, home, ada, NewIssue(title="p", branches=Branches("fix", "main", HEAD)))
     (bob,) = make_people(database, "bob")
     add(database, pull, bob, "REQUEST_REVIEW")

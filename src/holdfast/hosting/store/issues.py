@@ -7,7 +7,15 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 
-from holdfast.hosting.errors import InvalidReference, MergedAlready, NoSuchIssue, Outdated, PullTaken, RefMoved
+from holdfast.hosting.errors import (
+    InvalidReference,
+    MergedAlready,
+    NoSuchBranch,
+    NoSuchIssue,
+    Outdated,
+    PullTaken,
+    RefMoved,
+)
 from holdfast.hosting.store import dependencies, issue_labels, pulls, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import record_assigned, set_assignees, write_assignees
@@ -186,7 +194,11 @@ def count(change: IssueTransaction, issue: Issue, by: int, *, closed: bool = Fal
 
 def open_issue(database: Database, repository: Repository, author: Account, new: NewIssue) -> Issue:
     """Open an issue or a pull request with the repository's next number."""
-    with issue_transaction(database, repository, author, others=new.references.repository_ids) as change:
+    others = set(new.references.repository_ids)
+    if new.branches is not None and head_repository(repository, new.branches) != repository.id:
+        # Its branch is not deleted until this transaction has ended.
+        others.add(head_repository(repository, new.branches))
+    with issue_transaction(database, repository, author, others=others) as change:
         if new.branches is not None:
             check_no_open_pull(change, new.branches)
         ((number,),) = NEXT_NUMBER.run(change.connection, repository_id=repository.id)
@@ -246,18 +258,20 @@ def head_ref(number: int) -> str:
 def create_head_ref(change: IssueTransaction, issue: Issue, branches: Branches) -> None:
     """Create the ref of a new pull request, with the objects that come from a fork.
 
-    Raises `RefMoved` if the head branch, if it is said to be in the same repository, has moved since it was read:
-    that push found no pull request to update. Later ones wait for this transaction, which has taken a version.
+    Raises `RefMoved` if the head branch has moved since it was read, or one of the branches was deleted: that push
+    found no pull request to update or close. Later ones wait for this transaction, which has locked both
+    repositories.
     """
     if not branches.head_sha:
         return
     link, repository_id = change.connection, issue.repository_id
     ref_update = RefUpdate(head_ref(issue.number), "0" * len(branches.head_sha), branches.head_sha)
     repository_log.append(link, repository_id, [(change.actor.id, ref_update)], branches.packs)
-    if branches.head_repository_id == repository_id:
-        tip = repository_log.target_of(link, repository_id, f"refs/heads/{branches.head}")
-        if tip != branches.head_sha:
-            raise RefMoved("the head branch was updated by another request")
+    head_repository_id = head_repository(change.repository, branches)
+    if repository_log.target_of(link, head_repository_id, f"refs/heads/{branches.head}") != branches.head_sha:
+        raise RefMoved("the head branch was updated by another request")
+    if repository_log.target_of(link, repository_id, f"refs/heads/{branches.base}") is None:
+        raise RefMoved("the base branch was deleted by another request")
 
 
 def is_draft_title(title: str) -> bool:
@@ -360,6 +374,11 @@ def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) ->
             raise MergedAlready(f"pull request #{issue.number} is merged, so its base branch cannot be changed")
         if (issue.head_repository_id, issue.head_branch) == (issue.repository_id, changes.base_branch):
             raise InvalidReference("Base", "must be another branch than head")
+        if (
+            repository_log.target_of(change.connection, issue.repository_id, f"refs/heads/{changes.base_branch}")
+            is None
+        ):
+            raise NoSuchBranch(issue.repository_id, changes.base_branch)
         if not issue.is_closed:
             check_no_open_pull(change, branches_of(issue, changes.base_branch))
         set_columns(change, issue, base_branch=changes.base_branch)

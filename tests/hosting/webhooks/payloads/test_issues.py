@@ -15,7 +15,7 @@ from holdfast.hosting.store.review_changes import NewReview
 from holdfast.hosting.store.reviews import ReviewState
 from holdfast.hosting.store.tables import hooks, reviews
 from holdfast.hosting.webhooks.payloads import payload_of
-from tests.hosting.repository_helpers import make_repository
+from tests.hosting.repository_helpers import make_branches, make_repository
 from tests.hosting.schemas.issue_fields import ISSUE_FIELDS
 from tests.hosting.webhooks.event_helpers import payload, recorded
 
@@ -37,6 +37,7 @@ def issue(app: App, ada: Account, repository: Repository) -> Issue:
 @pytest.fixture
 def pull(app: App, ada: Account, repository: Repository) -> Issue:
     """Open a pull request."""
+    make_branches(app.database, repository, "1" * 40, "fix", "main", "stable")
     new = NewIssue(title="Plug it", branches=Branches("fix", "main", "1" * 40, "2" * 40))
     return issues.open_issue(app.database, repository, ada, new)
 
