@@ -2,23 +2,26 @@
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select, update
 
 from holdfast.hosting.app import App
-from holdfast.hosting.git.quarantine import AcceptedPush
+from holdfast.hosting.git.quarantine import AcceptedPush, Push
 from holdfast.hosting.services import repositories as repository_services
 from holdfast.hosting.services.pushes import PATHS_NAMED, RepositoryPush
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import accounts, repositories, repository_log
+from holdfast.hosting.store import accounts, collaborators, repositories, repository_log, ssh_keys
+from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.tables import packs
+from holdfast.hosting.store.tables import events, packs, users
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
+from tests.hosting.repository_helpers import WRITE, let_in, make_people
 
 ZERO = "0" * 40
 
@@ -176,6 +179,93 @@ def test_a_maintainer_pushes_only_to_heads_of_pull_requests(app: App, repository
         "head branches of pull requests" in push_rejection.reason for push_rejection in some.outside(updates)
     )
     assert RepositoryPush(app, repository, repository.owner).outside(updates) == []
+
+
+def judged(app: App, pushing: RepositoryPush) -> list[str]:
+    """Return the reasons for which a push of a new branch is rejected when its objects have been received."""
+    head, _tree = objects_of(app, pushing.repository)
+    folder = app.folders.path(pushing.repository.id)
+    new = RefUpdate("refs/heads/topic", ZERO, head)
+    return [item.reason for item in pushing.judge(Push(folder, (new,), {}))]
+
+
+def revoke(app: App, repository: Repository, ada: Account) -> None:
+    """Revoke the access of a collaborator."""
+    collaborators.remove_collaborator(app.database, repository, ada)
+
+
+def block(app: App, _: Repository, ada: Account) -> None:
+    """Prohibit a user from signing in."""
+    with app.database.write() as connection:
+        connection.execute(update(users).where(users.c.id == ada.id).values(may_not_log_in=True))
+
+
+def archive(app: App, repository: Repository, _: Account) -> None:
+    """Archive a repository."""
+    with app.database.write() as connection:
+        repositories.change_repository(connection, repository, archived_at=1)
+
+
+def mirror(app: App, repository: Repository, _: Account) -> None:
+    """Make a repository a mirror."""
+    with app.database.write() as connection:
+        repositories.change_repository(connection, repository, is_mirror=True)
+
+
+def remove(app: App, repository: Repository, _: Account) -> None:
+    """Delete a repository, whose local copy git still reads."""
+    with app.database.write() as connection:
+        repositories.remove_row(connection, repository)
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        (revoke, "you may not write to this repository any more"),
+        (block, "you may not write to this repository any more"),
+        (archive, "the repository is archived and cannot be written to"),
+        (mirror, "the repository is a mirror and cannot be written to"),
+        (remove, "the repository was deleted"),
+    ],
+)
+def test_a_push_is_rejected_if_access_ends_while_it_is_received(
+    app: App, repository: Repository, action: Callable[[App, Repository, Account], None], reason: str
+) -> None:
+    """The pack may take an hour to arrive, and access is checked again when it is there."""
+    (ada,) = make_people(app.database, "ada")
+    let_in(app.database, repository, ada, WRITE)
+    assert judged(app, RepositoryPush(app, repository, ada)) == []
+    late = RepositoryPush(app, repository, ada)
+    head, _tree = objects_of(app, repository)
+    action(app, repository, ada)
+    new = RefUpdate("refs/heads/topic", ZERO, head)
+    rejections = late.judge(Push(app.folders.path(repository.id), (new,), {}))
+    assert [(rejection.ref, rejection.reason) for rejection in rejections] == [(new.ref, reason)]
+
+
+def test_a_push_with_a_deploy_key_that_is_removed_meanwhile_is_rejected(app: App, repository: Repository) -> None:
+    """The key is looked up again when the pack has been received."""
+    key = ssh_keys.create_key(app.database, repository, title="key", content="x", fingerprint="y")
+    assert judged(app, RepositoryPush(app, repository, repository.owner, key)) == []
+    late = RepositoryPush(app, repository, repository.owner, key)
+    ssh_keys.delete_key(app.database, key)
+    assert judged(app, late) == ["you may not write to this repository any more"]
+
+
+def test_a_push_to_a_repository_that_is_transferred_meanwhile_is_an_event_of_its_new_owner(
+    app: App, repository: Repository
+) -> None:
+    """The webhooks of the former owner do not receive it."""
+    (ada,) = make_people(app.database, "ada")
+    pushing = RepositoryPush(app, repository, repository.owner)
+    with app.database.write() as connection:
+        repository_services.move_to(app, connection, repository, ada, repository.owner, ())
+    assert judged(app, pushing) == []
+    head, _tree = objects_of(app, repository)
+    assert pushing.update(AcceptedPush((RefUpdate("refs/heads/topic", ZERO, head),), (), False)) == []
+    with app.database.read() as connection:
+        owners = connection.execute(select(events.c.owner_id).where(events.c.kind == "create")).scalars().all()
+    assert owners[-1] == ada.id
 
 
 def test_the_default_branch_is_not_deleted_and_others_are(work: Git) -> None:

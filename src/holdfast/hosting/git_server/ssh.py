@@ -468,7 +468,7 @@ class SshSession:
             self._app,
             session.repository,
             session.user,
-            by_deploy_key=session.is_deploy_key,
+            deploy_key=session.key if session.is_deploy_key else None,
             only_branches=session.only_branches,
         )
         return receive_pack.receive_pack(

@@ -4,19 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from holdfast.hosting.access import Actor, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import DefaultBranchRefused, GoneMeanwhile, RefMoved
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.lfs.pushed_pointers import new_pointers, paths_of
-from holdfast.hosting.services import branch_protection, ref_updates
+from holdfast.hosting.services import branch_protection, maintainer_edits, ref_updates
 from holdfast.hosting.services.ref_updates import ActorUpdates
+from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.storage.pack_files import store_pack_file
-from holdfast.hosting.store import lfs, repository_log
-from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store import lfs, repository_log, ssh_keys
+from holdfast.hosting.store.accounts import Account, account_by_id
 from holdfast.hosting.store.ref_updates import RefUpdate
-from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repositories import Repository, find_by_id
+from holdfast.hosting.store.ssh_keys import SshKey
 
 __all__ = ["RepositoryPush"]
 
@@ -32,8 +35,8 @@ class RepositoryPush:
     host: App
     repository: Repository
     actor: Account
-    by_deploy_key: bool = False
-    """Whether the push was made with a deploy key; the actor is then the owner of the repository."""
+    deploy_key: SshKey | None = None
+    """The deploy key with which the push was made; the actor is then the owner of the repository."""
 
     only_branches: frozenset[str] | None = None
     """The branches that a maintainer of a pull request's base may push to; None allows all refs."""
@@ -41,6 +44,9 @@ class RepositoryPush:
     def judge(self, push: Push) -> list[PushRejection]:
         """Return the rejected ref updates; one rejected by branch protection rejects the whole push."""
         updates = push.changes
+        ended = self.reload()
+        if ended:
+            return [PushRejection(update.ref, ended) for update in updates]
         outside = self.outside(updates)
         if outside:
             return outside
@@ -57,7 +63,7 @@ class RepositoryPush:
             )
 
         refused = ref_updates.check_rules(
-            self.host, self.repository, self.actor, updates, about, by_deploy_key=self.by_deploy_key
+            self.host, self.repository, self.actor, updates, about, by_deploy_key=self.deploy_key is not None
         )
         refusals = [PushRejection(update.ref, reason) for update, reason in refused]
         refusals += [
@@ -66,6 +72,38 @@ class RepositoryPush:
             if update.deletes and update.ref == f"refs/heads/{default}"
         ]
         return refusals or self.missing_large_files(push)
+
+    def reload(self) -> str:
+        """Read the repository as it is when all objects have been received, which may take an hour.
+
+        Returns why it cannot be pushed to any more, or an empty string.
+        """
+        app = self.host
+        current = find_by_id(app.database, self.repository.id)
+        if current is None:
+            return "the repository was deleted"
+        if current.is_archived or current.is_mirror:
+            return (
+                f"the repository is {'archived' if current.is_archived else 'a mirror'} and cannot be written to"
+            )
+        self.repository = current
+        return "" if self.may_push() else "you may not write to this repository any more"
+
+    def may_push(self) -> bool:
+        """Return whether the user or the deploy key still has access, and limit it to what is left of it."""
+        database = self.host.database
+        if self.deploy_key is not None:
+            self.actor = self.repository.owner
+            return ssh_keys.has_key(database, self.repository, self.deploy_key)
+        user = account_by_id(database, self.actor.id)
+        if user is None or (user.may_not_log_in and not self.actor.may_not_log_in):
+            return False
+        may = permissions_in(self.host, Actor(user), self.repository)
+        if may.may_write(Unit.CODE):
+            return True
+        editable = maintainer_edits.editable_branches(self.host, Actor(user), self.repository)
+        self.only_branches = editable if self.only_branches is None else self.only_branches & editable
+        return may.may_read(Unit.CODE) and bool(self.only_branches)
 
     def outside(self, updates: Sequence[RefUpdate]) -> list[PushRejection]:
         """Reject deletions, and updates of refs other than `only_branches`."""

@@ -21,6 +21,7 @@ __all__ = [
     "create_key",
     "delete_key",
     "find_key",
+    "has_key",
     "host_keys",
     "key_by_fingerprint",
     "keys_of",
@@ -112,6 +113,13 @@ def find_key(database: Database, owner: Account | Repository, number: int) -> Ss
     if row is None:
         raise NoSuchSshKey(number)
     return SshKey(*row)
+
+
+def has_key(database: Database, owner: Account | Repository, key: SshKey) -> bool:
+    """Return whether a user or a repository still has a key."""
+    with database.read() as connection:
+        wanted = select(ssh_keys.c.id).where(owned_by(owner), ssh_keys.c.id == key.id)
+        return connection.execute(wanted).first() is not None
 
 
 def delete_key(database: Database, key: SshKey) -> None:
