@@ -9,14 +9,17 @@ from sqlalchemy import select, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import Forbidden, LoginRequired, NotAMirror, RepositoryArchived
+from holdfast.hosting.git.remotes import RemoteRefs
 from holdfast.hosting.services import mirrors
 from holdfast.hosting.services.mirrors import choose_default_branch
+from holdfast.hosting.services.repositories import move_to
 from holdfast.hosting.store import mirrors as store
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.mirrors import Mirror
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_log import append
+from holdfast.hosting.store.tables import events
 from holdfast.hosting.store.tables import mirrors as table
 from holdfast.hosting.store.tables import repositories as rows
 from tests.hosting.repository_helpers import add_commit
@@ -145,6 +148,38 @@ def test_branches_tags_and_notes_are_mirrored(scenario: Scenario) -> None:
     with app.database.write() as connection:
         append(connection, repository.id, [(None, RefUpdate(name, "0" * 40, commit)) for name in names], [])
     assert mirrors.mirrored_refs(app, repository) == dict.fromkeys(("refs/heads/main", *names[:2]), commit)
+
+
+def apply_new_branch(scenario: Scenario) -> None:
+    """Update the refs as after a fetch that began before a change of the repository."""
+    app, repository = scenario.app, scenario.repository
+    (commit,) = mirrors.mirrored_refs(app, repository).values()
+    targets = {"refs/heads/main": commit, "refs/heads/new": commit}
+    mirrors.apply(app, repository, targets, RemoteRefs(targets, "main"), app.folders.path(repository.id))
+
+
+@SQLITE
+def test_a_mirror_that_is_archived_while_it_is_fetched_is_not_updated(scenario: Scenario) -> None:
+    """Its refs stay as they were when it was archived."""
+    app, repository = scenario.app, scenario.repository
+    add_commit(app.database, repository, "main")
+    with app.database.write() as connection:
+        connection.execute(update(rows).values(archived_at=1))
+    apply_new_branch(scenario)
+    assert list(mirrors.mirrored_refs(app, repository)) == ["refs/heads/main"]
+
+
+@SQLITE
+def test_a_mirror_that_is_transferred_while_it_is_fetched_has_events_of_its_new_owner(scenario: Scenario) -> None:
+    """The webhooks of the former owner do not receive its commits."""
+    app, repository = scenario.app, scenario.repository
+    add_commit(app.database, repository, "main")
+    with app.database.write() as connection:
+        move_to(app, connection, repository, scenario.writer, scenario.owner, ())
+    apply_new_branch(scenario)
+    with app.database.read() as connection:
+        owners = connection.execute(select(events.c.owner_id).where(events.c.kind == "create")).scalars().all()
+    assert owners == [scenario.writer.id]
 
 
 @pytest.mark.parametrize(

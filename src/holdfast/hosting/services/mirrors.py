@@ -113,8 +113,12 @@ def fetch_changes(app: App, repository: Repository, mirror: Mirror) -> None:
 
 
 def apply(app: App, repository: Repository, new: dict[str, str], remote_refs: RemoteRefs, folder: Path) -> None:
-    """Update the refs of a mirror to those of the fetched folder."""
+    """Update the refs of a mirror to those of the fetched folder, unless it was archived meanwhile."""
     with app.copies.writing(repository.id) as copy:
+        # The fetch may take an hour: it may also have been transferred, and its events are for the new owner.
+        repository = repository_by_id(app.database, repository.id)
+        if repository.is_archived:
+            return
         old = mirrored_refs(app, repository)
         zero = ref_updates.zero_id(repository)
         updates = [RefUpdate(ref, old.get(ref, zero), target) for ref, target in new.items()]
