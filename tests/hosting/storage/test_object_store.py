@@ -109,6 +109,24 @@ def test_an_object_is_replaced_by_a_file(store: ObjectStore, size: int) -> None:
     assert [stored_file.size for stored_file in store.list("lfs/replaced/") if stored_file.key == key] == [size]
 
 
+def test_a_failed_replacement_keeps_the_object(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An instance without its id in the store would refuse to start."""
+    store.put("instance", b"first")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        for name in ("put", "put_file", "replace_file"):
+            patch.setattr(store, name, fail)
+        with pytest.raises(OSError, match="No space left"):
+            store.replace("instance", b"second")
+    assert store.read_bytes("instance") == b"first"
+    store.replace("instance", b"second")
+    assert store.read_bytes("instance") == b"second"
+    store.delete("instance")
+
+
 def test_a_list_has_what_begins_with_the_prefix(store: ObjectStore) -> None:
     """A list has the size and time of each object below the prefix and no others."""
     store.put("lfs/list/a", b"1")

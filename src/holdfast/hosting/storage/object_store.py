@@ -111,9 +111,9 @@ class ObjectStore:
                 obstore.put(self._store, key, source, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
 
     def replace_file(self, key: str, source: Path) -> None:
-        """Store a file atomically under a key, in place of an object that may be damaged.
+        """Store a file, which is an `incoming_path` and may be moved, atomically in place of an object.
 
-        The file is an `incoming_path` with the content that the key is the hash of; it may be moved.
+        The object may be damaged, and the file has the content that the key is the hash of.
         """
         if self.folder is not None:
             self._link(source, key, replaces=True)
@@ -210,9 +210,10 @@ class ObjectStore:
                 obstore.delete(self._store, keys[start : start + PAGE])
 
     def replace(self, key: str, content: bytes) -> None:
-        """Overwrite a key with a few bytes: only for the id of the instance."""
-        self.delete(key)
-        self.put(key, content)
+        """Overwrite a key with a few bytes atomically: only for the id of the instance."""
+        with self.incoming_path() as path:
+            path.write_bytes(content)
+            self.replace_file(key, path)
 
     def delete_incoming(self, before: float) -> int:
         """Delete incomplete files of this machine that began before a time; return their number."""
