@@ -5,10 +5,11 @@
 
 `make mutation PACKAGE=... MODULE=...` runs it. The tests of a module are those that `tools.mirror` names. They are
 collected once; each mutant is put into a forked child, which runs the tests that reach the changed statement until
-one fails, first those that noticed other mutants of the function. What survives the tests with SQLite is judged by
-those with PostgreSQL too. A test that is still running three seconds after ten times its time without the mutant
-has an endless loop or waits in vain, and counts as failed; fixtures that tests share have a minute each. When the
-time is up the rest of the mutants, which are taken in a fixed random order, are not run.
+one fails, first those that noticed other mutants of the function. Each processor has a child. What survives the
+tests with SQLite in two thirds of the time is judged by those with PostgreSQL too, and what survives later if time
+is left. A test that is still running three seconds after ten times its time without the mutant has an endless
+loop or waits in vain, and counts as failed; fixtures that tests share have a minute each. When the time is up the
+rest of the mutants, which are taken in a fixed random order, are not run.
 
 Not seen: what a test runs in another process, and statements outside of functions. Compiled modules are left out.
 """
@@ -46,6 +47,7 @@ __all__ = ["Result", "main", "run"]
 FLOOR: Final = 85
 SECONDS: Final = 600
 SEED: Final = 20
+ON_SQLITE: Final = 2 / 3
 LEAST_TIMEOUT: Final = 3.0
 FIXTURE_TIMEOUT: Final = 60.0
 KILLED, SURVIVED = 1, 0
@@ -78,8 +80,9 @@ class Result:
 class Plugin:
     """A pytest plugin that runs the collected tests once for every mutant instead of once."""
 
-    def __init__(self, name: str, path: Path, *, seconds: float) -> None:
+    def __init__(self, name: str, path: Path, *, seconds: float, jobs: int) -> None:
         self.path = path
+        self.jobs = jobs
         self.deadline = time.monotonic() + seconds
         self.result = Result(name)
         self.resources = contextlib.ExitStack()
@@ -103,26 +106,28 @@ class Plugin:
         """Run every mutant, until the time is up."""
         on_sqlite = [item for item in items if item.get_closest_marker("postgres") is None]
         on_postgres = [item for item in items if item.get_closest_marker("postgres") is not None]
-        coverage = measure(on_sqlite, self.path, self.functions, self.deadline - time.monotonic())
+        begun = time.monotonic()
+        coverage = measure(on_sqlite, self.path, self.functions, self.deadline - begun)
         if coverage is None:
             self.result.problem = "its tests fail without a mutant, or the time was up"
             return
         of_postgres: Coverage | None = None
-        order = mutants(self.path.read_text(), str(self.path))
-        random.Random(SEED).shuffle(order)
-        for number, mutant in enumerate(order):
-            survives = self.survives(on_sqlite, mutant, coverage)
-            if survives and on_postgres:
+        left = mutants(self.path.read_text(), str(self.path))
+        random.Random(SEED).shuffle(left)
+        for until in (begun + (self.deadline - begun) * ON_SQLITE, self.deadline):
+            survivors, left = self.run_mutants(on_sqlite, left, coverage, until)
+            if survivors and on_postgres and time.monotonic() < self.deadline:
                 of_postgres = of_postgres or self.measure_on_postgres(on_postgres)
-                survives = of_postgres is not None and self.survives(on_postgres, mutant, of_postgres)
-            if time.monotonic() > self.deadline or self.result.problem:
-                self.result.not_run = len(order) - number
-                break
-            if survives:
-                place = f"{self.path.relative_to(ROOT)}:{mutant.line}"
-                self.result.survivors.append(f"{place} {mutant.function}: {mutant.description}")
-            else:
-                self.result.noticed += 1
+                if of_postgres is not None:
+                    # What no test with SQLite reaches comes first: only the others can show it.
+                    survivors.sort(key=lambda mutant: len(coverage.tests[mutant.statement]) > 0)
+                    survivors, not_run = self.run_mutants(on_postgres, survivors, of_postgres, self.deadline)
+                    survivors += not_run
+            self.result.survivors += [
+                f"{self.path.relative_to(ROOT)}:{mutant.line} {mutant.function}: {mutant.description}"
+                for mutant in survivors
+            ]
+        self.result.not_run = len(left)
         self.result.survivors.sort()
 
     def measure_on_postgres(self, items: list[pytest.Item]) -> "Coverage | None":
@@ -135,26 +140,50 @@ class Plugin:
             self.result.problem = "its tests with PostgreSQL fail without a mutant"
         return coverage
 
-    def survives(self, items: list[pytest.Item], mutant: Mutant, coverage: "Coverage") -> bool:
-        """Run the tests that reach a mutant until one fails."""
-        tests = coverage.order(mutant)
-        if not tests:
-            return True
+    def run_mutants(
+        self, items: list[pytest.Item], chosen: list[Mutant], coverage: "Coverage", until: float
+    ) -> tuple[list[Mutant], list[Mutant]]:
+        """Count what tests notice until the time is up; return those that survive, and those not run."""
+        survivors: list[Mutant] = []
+        waiting = chosen[::-1]
+        running: list[tuple[Mutant, Deadline, Child]] = []
+        while (waiting or running) and time.monotonic() < until:
+            while waiting and len(running) < self.jobs:
+                mutant = waiting.pop()
+                if coverage.tests[mutant.statement]:
+                    running.append((mutant, *self.start(items, mutant, coverage)))
+                else:
+                    survivors.append(mutant)
+            for trial in [*running]:
+                mutant, deadline, child = trial
+                status = child.poll(is_late=deadline.has_passed())
+                if status is None:
+                    continue
+                running.remove(trial)
+                if status == SURVIVED:
+                    survivors.append(mutant)
+                else:
+                    self.result.noticed += 1
+                    coverage.noticed[mutant.function][deadline.test] += 1
+            time.sleep(0.005)
+        for _, _, child in running:
+            child.kill()
+        return survivors, [*(mutant for mutant, _, _ in running), *reversed(waiting)]
+
+    def start(self, items: list[pytest.Item], mutant: Mutant, coverage: "Coverage") -> "tuple[Deadline, Child]":
+        """Start a child that runs the tests that reach a mutant until one fails."""
         deadline = Deadline()
 
-        def child() -> int:
+        def work() -> int:
             replace_code(self.functions, mutant)
             items[0].config.pluginmanager.register(deadline)
-            for index, after in pairwise([*tests, NO_TEST]):
+            for index, after in pairwise([*coverage.order(mutant), NO_TEST]):
                 deadline.start(index, LEAST_TIMEOUT + 10 * coverage.own_seconds[index])
                 if fails(items[index], None if after == NO_TEST else items[after]):
                     return KILLED
             return SURVIVED
 
-        survived = in_child(child, deadline.has_passed) == SURVIVED
-        if not survived and deadline.test != NO_TEST:
-            coverage.noticed[mutant.function][deadline.test] += 1
-        return survived
+        return deadline, Child(work)
 
 
 @dataclass
@@ -279,16 +308,17 @@ def measure(items: list[pytest.Item], path: Path, functions: Functions, timeout:
         with os.fdopen(reader) as pipe:
             lines.extend(pipe)
 
+    deadline = time.monotonic() + timeout
+    measuring = Child(child)
+    os.close(writer)
     # Read beside the child: a pipe that nobody reads is soon full.
     thread = threading.Thread(target=read)
-
-    def start_reading() -> None:
-        os.close(writer)
-        thread.start()
-
-    deadline = time.monotonic() + timeout
-    status = in_child(child, lambda: time.monotonic() > deadline, after_fork=start_reading)
+    thread.start()
+    while (status := measuring.poll(is_late=time.monotonic() > deadline)) is None:
+        time.sleep(0.005)
     thread.join()
+    if status != SURVIVED:
+        return None
     coverage = Coverage()
     for line in lines:
         index, own, took, *names = line.split()
@@ -296,7 +326,7 @@ def measure(items: list[pytest.Item], path: Path, functions: Functions, timeout:
         coverage.seconds[int(index)] = float(took)
         for name in names:
             coverage.tests[name].append(int(index))
-    return coverage if status == SURVIVED else None
+    return coverage
 
 
 def fails(item: pytest.Item, after: pytest.Item | None) -> bool:
@@ -331,36 +361,47 @@ def replace_code(functions: Functions, mutant: Mutant) -> None:
         function.__code__ = mutant.code
 
 
-def in_child(
-    work: Callable[[], int], is_late: Callable[[], bool], *, after_fork: Callable[[], None] = lambda: None
-) -> int:
-    """Run a function in a forked child and return what it returns; a child that is late was killed."""
-    child = os.fork()
-    if child == 0:
-        status = KILLED
-        try:
-            os.setsid()
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            status = work()
-        except BaseException as error:  # noqa: BLE001  # whatever it is, the child must not go on as its parent
-            print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        finally:
-            os._exit(status)
-    after_fork()
-    ended, status = os.waitpid(child, os.WNOHANG)
-    while not ended and not is_late():
-        time.sleep(0.005)
-        ended, status = os.waitpid(child, os.WNOHANG)
-    # Also what the tests started and did not end; the process group is the child's own.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
-    if not ended:
-        os.waitpid(child, 0)
-        return KILLED
-    return os.waitstatus_to_exitcode(status)
+class Child:
+    """A forked process that runs a function, and whose status is what the function returns."""
+
+    def __init__(self, work: Callable[[], int]) -> None:
+        self._id = os.fork()
+        if self._id == 0:
+            status = KILLED
+            try:
+                os.setsid()
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                status = work()
+            except BaseException as error:  # noqa: BLE001  # whatever it is, the child must not go on as its parent
+                print(f"{type(error).__name__}: {error}", file=sys.stderr)
+            finally:
+                os._exit(status)
+
+    def poll(self, *, is_late: bool) -> int | None:
+        """Return the status, or None while the child runs; a child that is late is killed."""
+        ended, status = os.waitpid(self._id, os.WNOHANG)
+        if ended:
+            self._kill_group()
+            return os.waitstatus_to_exitcode(status)
+        if is_late:
+            self.kill()
+            return KILLED
+        return None
+
+    def kill(self) -> None:
+        """End the child, and wait until it has."""
+        # It may not have its group yet.
+        os.kill(self._id, signal.SIGKILL)
+        self._kill_group()
+        os.waitpid(self._id, 0)
+
+    def _kill_group(self) -> None:
+        # Also what the tests started and did not end; the process group is the child's own.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._id, signal.SIGKILL)
 
 
-def run(name: str, seconds: float) -> Result:
+def run(name: str, seconds: float, jobs: int = 1) -> Result:
     """Judge the tests of one module by its mutants."""
     path = file_of(name)
     # It is not imported before pytest is there, which warns of modules whose assertions it can rewrite no more.
@@ -368,7 +409,7 @@ def run(name: str, seconds: float) -> Result:
     if any(path.with_suffix(suffix).exists() for suffix in (*EXTENSION_SUFFIXES, ".pxd")):
         return Result(name, problem="it is compiled, and a compiled function cannot be replaced")
     tests = find_tests(path.relative_to(SOURCE))
-    plugin = Plugin(name, path, seconds=seconds)
+    plugin = Plugin(name, path, seconds=seconds, jobs=jobs)
     options = [
         "-qq",
         "--no-header",
@@ -409,13 +450,14 @@ def main() -> int:
     parser.add_argument("package", help="a package or a module, such as holdfast.hosting.services")
     parser.add_argument("--module", help="only this module of the package")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="the time for each module")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="the mutants that run at a time")
     parser.add_argument("--floor", type=float, default=FLOOR, help="the least percentage that is accepted")
     arguments = parser.parse_args()
     below = 0
     for name in module_names(arguments.package, arguments.module):
         # A process for each: modules that tests have changed or replaced do not reach the next.
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            result = pool.submit(run, name, arguments.seconds).result()
+            result = pool.submit(run, name, arguments.seconds, arguments.jobs).result()
         for survivor in result.survivors:
             print(f"  {survivor}")
         rest = f", {result.not_run} not run" if result.not_run else ""

@@ -148,9 +148,10 @@ import pytest
 from tools import mutation
 mutation.ROOT = Path.cwd()
 mutation.LEAST_TIMEOUT = float(os.environ.get("LEAST_TIMEOUT", "100"))
-plugin = mutation.Plugin("small", Path.cwd() / "small.py", seconds=60)
+plugin = mutation.Plugin("small", Path.cwd() / "small.py", seconds=float(os.environ.get("SECONDS", "60")), jobs=2)
 pytest.main(["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "test_small.py"], plugins=[plugin])
 print(plugin.result.noticed, plugin.result.not_run, *plugin.result.survivors, sep="\\n", file=sys.stderr)
+print(plugin.result.problem, file=sys.stderr) if plugin.result.problem else None
 """
 
 
@@ -226,6 +227,28 @@ def test_that_takes_longer():
     forgotten()
 """
     assert run_mutation(tmp_path, tests, LEAST_TIMEOUT="0.2")[:2] == ["2", "0"]
+
+
+@pytest.mark.long
+def test_time_that_is_up_before_the_tests_have_run_once_is_reported(tmp_path: Path) -> None:
+    """Nothing is judged then, whatever the tests that did run have reported."""
+    tests = """
+import time
+import pytest
+from small import least
+
+@pytest.mark.parametrize("number", range(400))
+def test_least(number):
+    least([number])
+
+def test_that_takes_too_long():
+    time.sleep(600)
+"""
+    assert run_mutation(tmp_path, tests, SECONDS="4") == [
+        "0",
+        "0",
+        "its tests fail without a mutant, or the time was up",
+    ]
 
 
 def test_what_survives_on_sqlite_is_judged_with_postgresql(tmp_path: Path, postgres_server: str) -> None:
