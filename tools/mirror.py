@@ -59,7 +59,6 @@ ELSEWHERE: Final = {
     Path("backup/parts.py"): "backup/rules/test_container.py",
     Path("backup/wire/render.py"): "backup/wire/test_tojson.py",
     Path("hosting/api/commit_options.py"): "hosting/api/test_contents_write.py",
-    Path("hosting/services/line_comments.py"): "hosting/api/test_reviews.py",
     Path("hosting/webhooks/webhook_request.py"): "hosting/webhooks/test_signatures.py",
     Path("web/chats/host_pages.py"): "web/chats/test_data_folder_pages.py",
     Path("web/pulls/pull_head.py"): "web/pulls/test_conversation.py",
