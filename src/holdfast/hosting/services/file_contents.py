@@ -156,10 +156,14 @@ def inflated(app: App, repository: Repository, repo: Repo, blob: str) -> FileCon
     if header is None or header[1] > MOST_BYTES:
         return None
     pointer = LfsPointer.parse(trees.read_blob(repo, blob))
-    if pointer is None or pointer.oid not in lfs.linked_sizes(app.database, repository, [pointer.oid]):
+    if pointer is None:
         return None
-    if pointer.size > app.settings.max_file_mb * 2**20:
-        raise FileTooLarge(f"a file may have {app.settings.max_file_mb} MiB, not {pointer.size} bytes")
+    # The size in the pointer may be another one.
+    size = lfs.linked_sizes(app.database, repository, [pointer.oid]).get(pointer.oid)
+    if size is None:
+        return None
+    if size > app.settings.max_file_mb * 2**20:
+        raise FileTooLarge(f"a file may have {app.settings.max_file_mb} MiB, not {size} bytes")
 
     async def read() -> bytes:
         return b"".join([chunk async for chunk in app.lfs.read(pointer.oid)])
