@@ -4,14 +4,17 @@ import pytest
 
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
+from holdfast.hosting.errors import Forbidden, InvalidField, LoginRequired, RepositoryArchived
 from holdfast.hosting.services import repositories, tag_protection
+from holdfast.hosting.services.branch_protection import LONGEST_RULE_NAME
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.services.tag_protection import TagProtectionEdit, is_allowed, matches
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import change_repository, repository_by_id
 from holdfast.hosting.store.tag_protections import TagProtection
 from tests.hosting.repository_helpers import make_people
-from tests.hosting.services.scenario import accessed
+from tests.hosting.services.scenario import accessed, make_scenario
 
 
 @pytest.mark.parametrize(
@@ -42,6 +45,9 @@ from tests.hosting.services.scenario import accessed
         ("/1\\$/", "v1$2", True),
         ("/1\\$/", "v1", False),
         ("/rc", "v1-rc1", False),
+        ("/(a(b|c)d|e)f|g/", "acdf", True),
+        ("/^(a(b|c)d|e)f$|^g$/", "acd", False),
+        ("/^(a(b|c)d|e)f$|^g$/", "g", True),
     ],
 )
 def test_a_pattern_is_a_glob_or_a_regular_expression_between_slashes(
@@ -90,3 +96,44 @@ def test_an_edit_keeps_what_another_request_has_changed(app: App, monkeypatch: p
     monkeypatch.setattr(tag_protection, "find", read_before_another_edit)
     edited = tag_protection.edit(*arguments, number, TagProtectionEdit(name_pattern="release-*"))
     assert (edited.name_pattern, edited.users) == ("release-*", (ada.id,))
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_only_administrators_see_and_change_rules(app: App) -> None:
+    """Nobody changes those of an archived repository, but its administrators see them."""
+    scenario = make_scenario(app)
+    owner = scenario.caller(scenario.owner)
+    new = TagProtectionEdit(name_pattern="v*")
+    number = tag_protection.create(*owner, new).id
+    for caller, error in ((scenario.caller(None), LoginRequired), (scenario.caller(scenario.writer), Forbidden)):
+        with pytest.raises(error):
+            tag_protection.list_all(*caller)
+        with pytest.raises(error):
+            tag_protection.find(*caller, number)
+        with pytest.raises(error):
+            tag_protection.create(*caller, new)
+        with pytest.raises(error):
+            tag_protection.edit(*caller, number, new)
+        with pytest.raises(error):
+            tag_protection.delete(*caller, number)
+    with app.database.write() as connection:
+        change_repository(connection, scenario.repository, archived_at=1)
+    archived = scenario.caller(scenario.owner, repository_by_id(app.database, scenario.repository.id))
+    with pytest.raises(RepositoryArchived):
+        tag_protection.create(*archived, new)
+    with pytest.raises(RepositoryArchived):
+        tag_protection.edit(*archived, number, new)
+    assert [rule.id for rule in tag_protection.list_all(*archived)] == [number]
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("pattern", ["", "  ", "v" * (LONGEST_RULE_NAME + 1)])
+def test_a_pattern_is_neither_empty_nor_too_long(app: App, pattern: str) -> None:
+    """The longest one is accepted, and spaces around it are not part of it."""
+    scenario = make_scenario(app)
+    owner = scenario.caller(scenario.owner)
+    with pytest.raises(InvalidField):
+        tag_protection.create(*owner, TagProtectionEdit(name_pattern=pattern))
+    longest = "v" * LONGEST_RULE_NAME
+    made = tag_protection.create(*owner, TagProtectionEdit(name_pattern=f" {longest} "))
+    assert made.name_pattern == longest
