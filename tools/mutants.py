@@ -1,7 +1,8 @@
 """Mutants of a module: each has one operator, constant, condition or statement of a function changed.
 
 Only the bodies of functions are changed: a function is replaced in place, so that everything that imported it runs
-the mutant. Docstrings, annotations, assertions and calls of a logger are left alone.
+the mutant. Docstrings, annotations, assertions, calls of a logger and `usedforsecurity` are left alone. So is the
+only use of a variable from outside of the function: code without it cannot replace that of the function.
 """
 
 import ast
@@ -63,14 +64,16 @@ class Mutant:
 def mutants(source: str, filename: str) -> list[Mutant]:
     """List the mutants of a module, in the order of its lines."""
     tree = ast.parse(source, filename)
+    unchanged = compile(tree, filename, "exec", dont_inherit=True)
     made = []
     for name, function in outer_functions(tree):
+        original = find_code(unchanged, name, function)
         for node, statement in [*mutable(function)]:
             for line, description, undo in changes(node):
                 ast.fix_missing_locations(tree)
                 code = find_code(compile(tree, filename, "exec", dont_inherit=True), name, function)
                 undo()
-                if code is not None:
+                if code is not None and original is not None and code.co_freevars == original.co_freevars:
                     made.append(Mutant(name, line, statement_name(name, statement), description, code))
     return sorted(made, key=lambda mutant: mutant.line)
 
@@ -144,7 +147,7 @@ def mutable(function: FunctionNode) -> Iterator[tuple[ast.AST, ast.stmt]]:
     waiting: list[tuple[ast.AST, ast.stmt]] = [(node, node) for node in function.body]
     while waiting:
         node, statement = waiting.pop(0)
-        if is_text(node) or is_log(node) or isinstance(node, ast.Assert):
+        if is_text(node) or is_log(node) or is_about_policy(node) or isinstance(node, ast.Assert):
             continue
         yield node, statement
         for field, value in ast.iter_fields(node):
@@ -172,6 +175,11 @@ def is_log(node: ast.AST) -> bool:
         and isinstance(call.func.value, ast.Name)
         and call.func.value.id in LOGGERS
     )
+
+
+def is_about_policy(node: ast.AST) -> bool:
+    """Tell whether an argument only says to a hash function what it is for: the digest is the same."""
+    return isinstance(node, ast.keyword) and node.arg == "usedforsecurity"
 
 
 Change = tuple[int, str, "Undo"]

@@ -48,6 +48,23 @@ def test_every_kind_of_mutant_is_made_inside_functions_only() -> None:
     ]
 
 
+def test_changes_that_nothing_can_notice_are_not_made() -> None:
+    """The purpose of a digest does not change it; code that lacks the class cannot replace that of a method."""
+    source = """
+import hashlib
+
+class Box(dict):
+    def __init__(self):
+        super().__init__()
+
+    def digest(self):
+        return hashlib.sha1(usedforsecurity=False)
+"""
+    assert [(mutant.function, mutant.description) for mutant in mutants(source, "box.py")] == [
+        ("Box.digest", "None is returned")
+    ]
+
+
 def test_a_mutant_is_the_function_with_one_change() -> None:
     """Each mutant has one change only, and its code can replace that of the function."""
     space: dict[str, object] = {"note": print}
