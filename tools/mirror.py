@@ -105,6 +105,7 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
         "lfs_objects": ("maintainer_edits", "hosting/git_server/lfs"),
         "migration_sources": ("migration_imports",),
         "notifications": ("hosting/api/pull_changes",),
+        "organizations": ("forks",),
         "pull_heads": ("maintainer_edits", "code_owners", "hosting/api/pulls"),
         "pulls": ("pull_heads", "hosting/api/pull_changes"),
         "pushes": ("ref_updates", "hosting/git_server/http"),

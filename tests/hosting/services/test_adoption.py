@@ -1,6 +1,7 @@
 """Pending ref updates of earlier versions, recorded or deleted when a repository is adopted."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -9,6 +10,7 @@ from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import StorageUnavailable
+from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.services import adoption, repositories
 from holdfast.hosting.services.adoption import adopt, has_happened, record_pending_updates
 from holdfast.hosting.services.repositories import RepositoryEdit
@@ -172,25 +174,26 @@ UPDATES: list[tuple[str | None, str | None, str | None, bool]] = [
     ("first", None, None, True),
     ("first", None, "first", False),
     ("first", "first", "first", False),
+    # The service stopped before the objects were there, and the ref went on.
+    ("first", "missing", "third", False),
 ]
 
 
-def test_the_ref_tells_whether_an_update_happened(app: App, old: OldDataFolder) -> None:
+def test_the_ref_tells_whether_an_update_happened(tmp_path: Path) -> None:
     """A pending update was applied if its ref is at the new commit, or at a descendant of it.
 
     A branch that went on from the old commit was not reset to an earlier one.
     """
-    first, second, third = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
-    side = oracle.commit(old.loose, {b"side": b"s"}, branch="side", parents=[first])
-    ids = {"first": first, "second": second, "third": third, "side": side, None: ZERO}
+    folder = oracle.new_repository(tmp_path / "ship.git")
+    first, second, third = (oracle.commit(folder, {b"a.txt": text}) for text in (b"0", b"1", b"2"))
+    side = oracle.commit(folder, {b"side": b"s"}, branch="side", parents=[first])
+    ids = {"first": first, "second": second, "third": third, "side": side, "missing": "7" * 40, None: ZERO}
     for name in ("first", "second", "third", "side"):
-        oracle.git(old.loose, "update-ref", f"refs/heads/at-{name}", ids[name])
-    migrate.upgrade(old.database)
-    adopt(app)
-    copy = app.copies.update(LOOSE)
+        oracle.git(folder, "update-ref", f"refs/heads/at-{name}", ids[name])
+    repo = open_repository(folder)
     for before, after, at, happened in UPDATES:
         update = RefUpdate(f"refs/heads/at-{at or 'nothing'}", ids[before], ids[after])
-        assert has_happened(copy, update) is happened, (before, after, at)
+        assert has_happened(repo, update) is happened, (before, after, at)
 
 
 def test_the_default_branch_of_a_repository_that_is_not_adopted_is_not_changed(
