@@ -20,7 +20,8 @@ from holdfast.hosting.services import push_mirrors, repositories, transfers, web
 from holdfast.hosting.services.remotes import Credentials
 from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.hosting.services.webhooks import NewWebhook
-from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.accounts import Account, find_user
+from holdfast.hosting.store.repositories import repository_by_id
 from holdfast.hosting.store.transfers import WaitingTransfer
 from tests.hosting.repository_helpers import make_organization, make_people, make_repository
 from tests.hosting.services.scenario import Scenario, accessed, make_scenario
@@ -69,6 +70,24 @@ def test_only_the_new_owner_may_accept(scenario: Scenario) -> None:
     assert transfers.may_accept(app, Actor(scenario.writer), ship)
     assert transfers.accept(*scenario.caller(scenario.writer)).owner == scenario.writer
     assert transfers.find(app, ship) is None
+
+
+def test_a_transfer_that_is_cancelled_while_it_is_accepted_does_not_happen(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The repository stays with its owner, who was told that nobody has accepted it."""
+    transfers.start(*scenario.caller(scenario.owner), "bob")
+    may_create_for = repositories.may_create_for
+
+    def cancel(app: App, actor: Actor, owner: Account) -> bool:
+        monkeypatch.setattr(transfers, "may_create_for", may_create_for)
+        transfers.reject(*scenario.caller(scenario.owner))
+        return may_create_for(app, actor, owner)
+
+    monkeypatch.setattr(transfers, "may_create_for", cancel)
+    with pytest.raises(NoSuchTransfer):
+        transfers.accept(*scenario.caller(scenario.writer))
+    assert repository_by_id(scenario.app.database, scenario.repository.id).owner == scenario.owner
 
 
 def test_a_new_owner_has_no_credentials_of_the_old_one(scenario: Scenario) -> None:
