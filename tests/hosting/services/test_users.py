@@ -223,11 +223,15 @@ def test_a_command_on_the_server_may_do_what_an_administrator_may(app: App, ada:
 
 
 def test_anybody_signs_up_where_the_settings_allow_it(app: App) -> None:
-    """A sign-up needs an e-mail address and a password within the length limit."""
+    """A sign-up needs an e-mail address and a password within the length limits."""
     with pytest.raises(SignUpDisabled):
         users.sign_up(app, "ben", "ben@example.org", PASSWORD)
     app.settings = msgspec.structs.replace(app.settings, sign_up=True)
-    for email, password, field in (("", PASSWORD, "Email"), ("b@example.org", Secret("x" * 1025), "Password")):
+    for email, password, field in (
+        ("", PASSWORD, "Email"),
+        ("b" * 250 + "@example.org", PASSWORD, "Email"),
+        ("b@example.org", Secret("x" * 1025), "Password"),
+    ):
         with pytest.raises(InvalidField, match=rf"^\[{field}\]"):
             users.sign_up(app, "ben", email, password)
     ben = users.sign_up(app, "ben", "ben@example.org", PASSWORD)
