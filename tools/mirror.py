@@ -73,6 +73,7 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
         "identity_merge": ("identity", "messages", "duplicates"),
         "import_removal": ("removal",),
         "integrity": ("accounts", "message_loader", "removal", "schema_upgrades"),
+        "media_key": ("encryption",),
         "media_store": ("removal",),
         "message_loader": ("reader", "search"),
         "message_merge": ("messages", "identity", "identity_merge", "schema_upgrades"),

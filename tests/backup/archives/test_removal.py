@@ -23,13 +23,17 @@ from tests.backup.streams import KEYS
 
 
 def test_no_byte_of_a_chat_is_left(tmp_path: Path) -> None:
-    """The file has no text of a removed chat, in tables, index, free pages or records, and other chats stay."""
+    """The file has no text of a removed chat, in tables, index, free pages or records, and other chats stay.
+
+    Its pages are given back to the file system.
+    """
     path, chat, _person = archive_with_secrets(tmp_path)
     ((messages,),) = query(path, "SELECT count(*) FROM message WHERE chat_id = ?", chat)
     ((title,),) = query(path, "SELECT name FROM recipient WHERE id = ?", chat)
     others = query(path, "SELECT * FROM messages WHERE chat_id <> ? ORDER BY id", chat)
     result = remove_content(path, chat=chat)
-    assert (result.chats, result.messages, result.people) == (1, messages, 0)
+    assert (result.chats, result.messages, result.people, result.edited) == (1, messages, 0, 0)
+    assert query(path, "PRAGMA freelist_count") == [(0,)]
     left = archive_bytes(path)
     assert not [word for word in (b"xylophonsecret", b"groupsecretword", str(title).encode()) if word in left]
     assert query(path, "SELECT * FROM messages ORDER BY id") == others
@@ -42,13 +46,17 @@ def test_no_byte_of_a_chat_is_left(tmp_path: Path) -> None:
 
 
 def test_no_byte_is_left_in_free_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Free pages are overwritten even if the file is not vacuumed, as while another program reads it."""
+    """Free pages are overwritten even if the file is not vacuumed, as while another program reads it.
+
+    The connection overwrites nothing afterwards if it did not before.
+    """
     path, chat, _person = archive_with_secrets(tmp_path)
     monkeypatch.setattr(removal, "vacuum", lambda _connection: None)
     with archives.open(path, create=True) as opened:
         # Some builds of SQLite overwrite by default.
         opened.connection.execute("PRAGMA secure_delete = OFF").fetchone()
         opened.remove(chat=chat)
+        assert opened.connection.execute("PRAGMA secure_delete").fetchone() == (0,)
     ((free,),) = query(path, "PRAGMA freelist_count")
     assert free
     assert b"xylophonsecret" not in archive_bytes(path)
