@@ -35,10 +35,10 @@ def test_hashes_are_those_of_the_files(tmp_path: Path) -> None:
     for path, content in contents.items():
         path.write_bytes(content)
     sizes: list[int] = []
-    hashes = hash_files([*contents, tmp_path / "missing"], sizes.append)
+    hashes, size = hash_files([*contents, tmp_path / "missing"], sizes.append)
     assert hashes == {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
     assert sizes == sorted(sizes)
-    assert sizes[-1] == sum(map(len, contents.values()))
+    assert sizes[-1] == size == sum(map(len, contents.values()))
 
 
 def test_files_are_listed_without_links(tmp_path: Path) -> None:

@@ -157,6 +157,31 @@ def test_a_damaged_snapshot_points_to_repair(
     assert "1 backup could not be read" in result.out.splitlines()[-1]
 
 
+def test_damaged_copies_are_named_and_copied_again(
+    run: Run, arguments: list[str], key_file: list[str], folder: Path
+) -> None:
+    """A damaged copy is copied again; one whose file is no longer in the folder stays named, and is lost."""
+    assert run(*arguments, *key_file).status == ExitCode.FINE
+    assert "copied files verified again; `--verify` verifies all." in run(*arguments, *key_file).out
+    copies = sorted((folder.parent / "chats.db-media").glob("??/*"))
+    for copy in copies[:2]:
+        data = copy.read_bytes()
+        copy.write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    result = run(*arguments, *key_file, "--verify")
+    assert result.status == ExitCode.FINE
+    assert f"{len(copies)} of {len(copies)} copied files verified again.\n" in result.out
+    assert "2 copied files were damaged or missing, and copied again." in result.out
+    shutil.rmtree(folder / "files")
+    copies[0].write_bytes(b"x" * copies[0].stat().st_size)
+    for options in (["--verify"], []):
+        result = run(*arguments, *key_file, *options)
+        assert result.status == ExitCode.NO
+        assert "1 copied file is damaged or missing, and no backup of the folder has a good one." in result.out
+        document = json.loads(run(*arguments, *key_file, *options, "--json").out)
+        assert (document["damaged_copies"], document["recopied"]) == (1, 0)
+        assert document["copies"] == len(copies)
+
+
 def test_the_key_is_stored_and_found_again(
     run: Run, arguments: list[str], key_file: list[str], keyring: Keyring, folder: Path
 ) -> None:
@@ -276,8 +301,8 @@ def test_what_is_written_during_the_first_run_is_imported(
     runs: list[int] = []
     keep_once = keep.keep_once
 
-    def writing(*given: Any) -> Any:
-        result = keep_once(*given)
+    def writing(*given: Any, **named: Any) -> Any:
+        result = keep_once(*given, **named)
         if not runs:
             add_snapshot(folder, later_records(sample(80), 2))
         runs.append(len(result.snapshots))

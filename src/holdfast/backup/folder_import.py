@@ -50,6 +50,7 @@ from holdfast.backup.errors import (
     WrongKey,
 )
 from holdfast.backup.folder_state import (
+    CopiesState,
     FolderState,
     KeptSnapshot,
     SnapshotState,
@@ -58,6 +59,7 @@ from holdfast.backup.folder_state import (
     hash_files,
     list_files,
 )
+from holdfast.backup.kept_copies import SHARE, verify_copies
 from holdfast.backup.media import kept
 from holdfast.backup.path_text import path_text
 from holdfast.backup.public import public
@@ -80,12 +82,21 @@ LEFT_BEHIND_S: Final = 3600
 @redacted
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The result of `keep`: the snapshots of the folder, oldest first, and whether all of them are archived."""
+    """The result of `keep`: the snapshots of the folder, oldest first, and whether all of them are archived.
+
+    `copies` is the number of attachment files that were beside the archive before, `verified` of which were read
+    again and compared with their hashes. Of those that were damaged or missing, `recopied` were copied again;
+    `damaged_copies` were not, as no file of the folder has their content.
+    """
 
     folder: Path
     archive: Path
     snapshots: tuple[KeptSnapshot, ...]
     unchanged: bool
+    copies: int = 0
+    verified: int = 0
+    recopied: int = 0
+    damaged_copies: int = 0
 
     @property
     def complete(self) -> bool:
@@ -122,12 +133,15 @@ def keep(
     key: KeyMaterial | str | None = None,
     *,
     passphrase: str | None = None,
+    verify: bool = False,
     progress: Callable[[str, int], None] | None = None,
 ) -> Kept:
     """Import every snapshot of a backup folder that is not in an archive yet, with all attachments, verified.
 
     The results of the last run are reused for files with the same hash, so that an unchanged folder costs little
-    more than hashing it. Nothing is ever removed from the archive. With a passphrase, a new archive is encrypted.
+    more than hashing it. Of the copies beside the archive, the first run verifies all, and a later one about a
+    twentieth, or all with `verify`. Nothing is ever removed from the archive. With a passphrase, a new archive is
+    encrypted.
     `progress` is called with a description of what is being read, and the number of bytes so far.
 
     >>> hb.keep("phone", "kept.db", hb.read_keys(key_file)).complete
@@ -147,8 +161,10 @@ def keep(
     with archives.open(target, create=True, passphrase=passphrase, key=archive_key) as opened:
         state.key = opened.media.key
         remove_left_behind(opened.media_folder)
-        run = FolderImport(opened, keys, folder_state, state.save, progress)
-        return Kept(place, target, *run.run(sources))
+        run = FolderImport(opened, keys, folder_state, state.copies, state.save, progress, verify=verify)
+        snapshots, unchanged = run.run(sources)
+        damaged = len(state.copies.damaged)
+        return Kept(place, target, snapshots, unchanged, run.copies, run.verified, run.damaged - damaged, damaged)
 
 
 def find_sources(place: Path) -> list[SnapshotSource]:
@@ -214,10 +230,15 @@ class FolderImport:
     archive: Archive
     keys: KeyMaterial | None
     known: FolderState
+    copy_state: CopiesState
     save: Callable[[], None]
     progress: Callable[[str, int], None] | None
+    verify: bool = False
     hashes: dict[Path, str] = field(default_factory=dict)
     media: dict[str, tuple[str, int]] = field(default_factory=dict)
+    copies: int = 0
+    verified: int = 0
+    damaged: int = 0
 
     def run(self, sources: list[SnapshotSource]) -> tuple[tuple[KeptSnapshot, ...], bool]:
         """Import what is new; return the results, and whether nothing has changed since the last run."""
@@ -225,8 +246,9 @@ class FolderImport:
         stores = {source.store for source in sources if source.store is not None}
         paths = [path for source in sources for path in source.files]
         paths += [path for store in sorted(stores) for path in list_files(store)]
-        self.hashes = hash_files(paths, self.telling("checking the files"))
+        self.hashes, size = hash_files(paths, self.telling("checking the files"))
         self.media = self.kept_media()
+        self.verify_copies(None if self.verify or not self.known.snapshots else size // SHARE)
         imported = {digest for (digest,) in self.archive.connection.execute("SELECT digest FROM snapshot")}
         results: list[KeptSnapshot] = []
         unchanged = True
@@ -238,10 +260,9 @@ class FolderImport:
             unchanged = False
             results.append(self.import_snapshot(source))
         gone = set(self.known.snapshots) - {source.name for source in sources}
-        if gone:
-            for name in gone:
-                del self.known.snapshots[name]
-            self.save()
+        for name in gone:
+            del self.known.snapshots[name]
+        self.save()
         if stores:
             around = sources[0].path.parent
             results += [
@@ -278,11 +299,21 @@ class FolderImport:
         rows = self.archive.connection.execute("SELECT media_name, path, size FROM media")
         return {name: (path, size) for name, path, size in rows}
 
+    def verify_copies(self, most: int | None) -> None:
+        """Compare copies of attachments with their hashes, about `most` bytes of them or all."""
+        self.verified, self.copies = verify_copies(
+            self.archive, self.copy_state, most, self.telling("checking the copies")
+        )
+        self.damaged = len(self.copy_state.damaged)
+
     def is_kept(self, name: str) -> bool:
         """Return whether an attachment is archived with the correct size, or was removed."""
         path, size = self.media.get(name, (None, 0))
         if not path:
             return path is not None
+        # Its size does not show that it is damaged.
+        if path in self.copy_state.damaged:
+            return False
         file = self.archive.kept_file(path)
         try:
             return file is not None and file.size >= size
@@ -387,7 +418,9 @@ class FolderImport:
         again: set[str] = set()
         tell = self.telling(f"copying attachments of {source.name}")
         failed: set[str] = set()
-        for copied_attachment in chain(self.archive.copy_media(backup), self.copy_again(backup, failed)):
+        damaged_copies = self.copy_state.damaged
+        copying = self.archive.copy_media(backup, damaged=damaged_copies)
+        for copied_attachment in chain(copying, self.copy_again(backup, failed)):
             completed += copied_attachment.size
             if tell is not None:
                 tell(completed)
@@ -395,6 +428,7 @@ class FolderImport:
                 failed.add(copied_attachment.media_name)
                 continue
             there[copied_attachment.media_name] = None
+            damaged_copies.discard(copied_attachment.path)
             self.media[copied_attachment.media_name] = (copied_attachment.path, copied_attachment.size)
             copied += copied_attachment.new
             sha256 = self.file_hash(source, copied_attachment.media_name)
@@ -412,7 +446,7 @@ class FolderImport:
     def copy_again(self, backup: Backup, failed: set[str]) -> Iterator[CopiedAttachment]:
         """Copy attachments that could not be read: a later one may have had the same content."""
         if failed:
-            yield from self.archive.copy_media(backup, only=set(failed))
+            yield from self.archive.copy_media(backup, only=set(failed), damaged=self.copy_state.damaged)
 
     @staticmethod
     def attachments(backup: Backup, names: set[str]) -> Iterator[AttachmentKey]:

@@ -23,7 +23,17 @@ from holdfast.backup.path_text import path_text
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["FolderState", "KeptSnapshot", "SnapshotState", "StateFile", "Verdict", "hash_files", "list_files"]
+__all__ = [
+    "THREADS",
+    "CopiesState",
+    "FolderState",
+    "KeptSnapshot",
+    "SnapshotState",
+    "StateFile",
+    "Verdict",
+    "hash_files",
+    "list_files",
+]
 
 VERSION: Final = 1
 # Threads help: reading waits for the disk, and hashing releases the GIL.
@@ -102,12 +112,20 @@ class FolderState(msgspec.Struct):
     verdicts: dict[str, Verdict] = msgspec.field(default_factory=dict)
 
 
+class CopiesState(msgspec.Struct):
+    """The state of the copies of attachments: the path of the last one verified, and those found damaged."""
+
+    verified_to: str = ""
+    damaged: set[str] = msgspec.field(default_factory=set)
+
+
 @redacted
 class KeepState(msgspec.Struct):
-    """The content of the state file: the folders that are kept in one archive, by path."""
+    """The content of the state file: the folders that are kept in one archive, by path, and the copies."""
 
     version: int = VERSION
     folders: dict[str, FolderState] = msgspec.field(default_factory=dict)
+    copies: CopiesState = msgspec.field(default_factory=CopiesState)
 
 
 class StateFile:
@@ -131,6 +149,11 @@ class StateFile:
     def folder(self, path: Path) -> FolderState:
         """Return the state of a folder; changes to it are written by `save`."""
         return self._all.folders.setdefault(path_text(os.path.realpath(path)), FolderState())
+
+    @property
+    def copies(self) -> CopiesState:
+        """The state of the copies of attachments, of all folders; changes to it are written by `save`."""
+        return self._all.copies
 
     def save(self) -> None:
         """Replace the file atomically."""
@@ -163,8 +186,13 @@ def list_files(folder: Path) -> list[Path]:
     return sorted(files)
 
 
-def hash_files(paths: Iterable[Path], progress: Callable[[int], None] | None = None) -> dict[Path, str]:
-    """Return the SHA-256 of the readable files, hashed in parallel; `progress` is called with the bytes so far."""
+def hash_files(
+    paths: Iterable[Path], progress: Callable[[int], None] | None = None
+) -> tuple[dict[Path, str], int]:
+    """Return the SHA-256 of the readable files, hashed in parallel, and the number of bytes.
+
+    `progress` is called with the bytes so far.
+    """
     hashes: dict[Path, str] = {}
     completed = 0
     wanted = list(paths)
@@ -177,7 +205,7 @@ def hash_files(paths: Iterable[Path], progress: Callable[[int], None] | None = N
                     completed += result[1]
             if progress is not None:
                 progress(completed)
-    return hashes
+    return hashes, completed
 
 
 def hash_group(paths: Sequence[Path]) -> list[tuple[str, int] | None]:

@@ -76,6 +76,10 @@ class KeepOutput(msgspec.Struct, frozen=True):
     folder: Path
     archive: Path
     snapshots: list[KeptSnapshotOutput]
+    copies: int
+    verified: int
+    recopied: int
+    damaged_copies: int
 
 
 def keep_folder(
@@ -102,6 +106,12 @@ def keep_folder(
     forget_key: Annotated[
         bool, typer.Option("--forget-key", help="Remove the key from the system's keyring, and do nothing else.")
     ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Read all copies in the archive again, not about a twentieth of them in each run."
+        ),
+    ] = False,
     zone: ZoneOption = None,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
@@ -111,8 +121,9 @@ def keep_folder(
     """Import a phone's backup folder into an archive, verify it and report, once or continuously.
 
     Every snapshot of the folder is validated and imported into the archive, unless it is there already, and every
-    attachment is decrypted, verified and copied beside the archive. Nothing is ever removed. It can be interrupted
-    at any moment and run again. The exit status is 0 if everything in the folder is in the archive, else 1.
+    attachment is decrypted, verified and copied beside the archive. Each run also reads some of the earlier copies
+    again, and replaces those that are damaged. Nothing is ever removed. It can be interrupted at any moment and
+    run again. The exit status is 0 if everything in the folder is in the archive, else 1.
     """
     if watch and json:
         raise typer.BadParameter("it prints one document and ends; leave out --watch", param_hint="--json")
@@ -125,7 +136,9 @@ def keep_folder(
     passphrase = passphrase_for(target, passphrase_file, encrypt=encrypt)
 
     def run() -> int:
-        kept = keys.use(lambda material: keep_once(folder, target, material, passphrase), remember=remember_key)
+        kept = keys.use(
+            lambda material: keep_once(folder, target, material, passphrase, verify=verify), remember=remember_key
+        )
         if json:
             print_json(document(kept, times))
         else:
@@ -145,10 +158,12 @@ def default_archive() -> Path:
     return user_data_path("holdfast-chats", appauthor=False) / "chats.db"
 
 
-def keep_once(folder: Path, target: Path, keys: KeyMaterial | None, passphrase: str | None) -> Kept:
+def keep_once(
+    folder: Path, target: Path, keys: KeyMaterial | None, passphrase: str | None, *, verify: bool
+) -> Kept:
     """Run `keep` once, with its progress on a terminal."""
     with keep_progress() as progress:
-        return backup.keep(folder, target, keys, passphrase=passphrase, progress=progress)
+        return backup.keep(folder, target, keys, passphrase=passphrase, verify=verify, progress=progress)
 
 
 class FolderKeys:
@@ -266,7 +281,18 @@ def document(kept: Kept, times: Zone) -> KeepOutput:
         KeptSnapshotOutput(**{name: getattr(snapshot, name) for name in KeptSnapshotOutput.__struct_fields__})
         for snapshot in kept.snapshots
     ]
-    return KeepOutput(kept.complete, kept.unchanged, summary(kept, times), kept.folder, kept.archive, snapshots)
+    return KeepOutput(
+        kept.complete,
+        kept.unchanged,
+        summary(kept, times),
+        kept.folder,
+        kept.archive,
+        snapshots,
+        kept.copies,
+        kept.verified,
+        kept.recopied,
+        kept.damaged_copies,
+    )
 
 
 def show(out: Console, kept: Kept, times: Zone) -> None:
@@ -277,6 +303,7 @@ def show(out: Console, kept: Kept, times: Zone) -> None:
     out.print(Text(f"Archive: {printable(str(kept.archive))}"))
     if not kept.unchanged:
         out.print(Text(f"  `holdfast archive serve {printable(shell_word(kept.archive))}` shows it in a browser."))
+    show_copies(out, kept)
     out.print(Text(summary(kept, times), style="bold green" if kept.complete else "bold red"))
 
 
@@ -324,6 +351,24 @@ def show_snapshot(
         out.print(
             f"  {count_of(snapshot.not_on_device, 'attachment')} {were(snapshot.not_on_device)} not on the phone "
             "itself when it made the backup."
+        )
+
+
+def show_copies(out: Console, kept: Kept) -> None:
+    """Print how many copies of attachments were verified again, and those that are damaged."""
+    if kept.verified:
+        more = "" if kept.verified == kept.copies else "; `--verify` verifies all"
+        out.print(f"  {kept.verified:,} of {count_of(kept.copies, 'copied file')} verified again{more}.")
+    if kept.recopied:
+        count = count_of(kept.recopied, "copied file")
+        out.print(f"  {count} {were(kept.recopied)} damaged or missing, and copied again.")
+    if kept.damaged_copies:
+        out.print(
+            Text(
+                f"  {count_of(kept.damaged_copies, 'copied file')} {are(kept.damaged_copies)} damaged or missing, "
+                "and no backup of the folder has a good one.",
+                "bold red",
+            )
         )
 
 

@@ -115,9 +115,14 @@ class Archive(ArchiveReader):
         self.forget_names()
         return import_result
 
-    def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[CopiedAttachment]:
-        """Copy the attachments of a backup, or those named in `only`, to the media folder."""
-        return copy_media(self.connection, backup, self.media, only=only)
+    def copy_media(
+        self, backup: Backup, *, only: Set[str] | None = None, damaged: Set[str] = frozenset()
+    ) -> Iterator[CopiedAttachment]:
+        """Copy the attachments of a backup, or those named in `only`, to the media folder.
+
+        Files with a path in `damaged` are copied again although they have the correct size.
+        """
+        return copy_media(self.connection, backup, self.media, only=only, damaged=damaged)
 
     def remove(
         self,

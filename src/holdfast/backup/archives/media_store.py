@@ -34,9 +34,14 @@ class CopiedAttachment:
 
 
 def copy_media(
-    connection: sqlite3.Connection, backup: Backup, folder: MediaFolder, *, only: Set[str] | None = None
+    connection: sqlite3.Connection,
+    backup: Backup,
+    folder: MediaFolder,
+    *,
+    only: Set[str] | None = None,
+    damaged: Set[str] = frozenset(),
 ) -> Iterator[CopiedAttachment]:
-    """Copy every attachment of the backup, or those named in `only`.
+    """Copy every attachment of the backup, or those named in `only`; a path in `damaged` is known to be that.
 
     A missing or damaged one is reported and does not stop the others. What was removed from the archive is not
     copied again until a message refers to it.
@@ -58,7 +63,7 @@ def copy_media(
         digest = attachment.plaintext_hash.hex()
         relative = folder.place_of(digest, pointer.content_type)
         file = folder.find(relative)
-        if attachment.name in copied and is_whole(file, attachment.size):
+        if attachment.name in copied and relative not in damaged and is_whole(file, attachment.size):
             yield CopiedAttachment(attachment.name, relative, attachment.size, False, "")
             continue
         new = file is None or file.digest() != attachment.plaintext_hash
