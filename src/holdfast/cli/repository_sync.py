@@ -18,7 +18,7 @@ import typer
 from holdfast import backup
 from holdfast.backup import BackupError, KeyMaterial, archives
 from holdfast.backup.archives import is_archive, passphrases
-from holdfast.backup.archives.archive_file import read_head
+from holdfast.backup.archives.shared_file import read_head
 from holdfast.backup.compare import Difference, diff
 from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.container.chunks import CHUNK
@@ -300,7 +300,7 @@ def upload(remote: Remote, file: Path, pointer: LfsPointer) -> None:
 def is_encrypted(file: Path) -> bool:
     """Return whether a file is an encrypted backup or archive."""
     if is_archive(file):
-        return passphrases.is_encrypted(read_head(file))
+        return passphrases.is_encrypted(read_head(file, passphrases.SALT))
     try:
         with backup.open(file):
             return False
@@ -432,7 +432,7 @@ def commit_message(
     size = human_size(pointer.size)
     try:
         if is_archive(file):
-            if passphrases.is_encrypted(read_head(file)):
+            if passphrases.is_encrypted(read_head(file, passphrases.SALT)):
                 return f"Encrypted archive\n\n{size}.\n"
             with archives.open(file) as opened:
                 chats = opened.chats()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import backup
+from holdfast.backup.archives.shared_file import read_head
 from holdfast.web.chats.file_kinds import LOOK, is_archive
 
 __all__ = ["BackupFile", "list_backup_files"]
@@ -42,9 +43,8 @@ def list_backup_files(folder: Path) -> list[BackupFile]:
 def inspect_file(path: Path, size: int, _changed: int) -> BackupFile:
     """Read one file; the result is cached until its size or modification time changes."""
     try:
-        with path.open("rb") as file:
-            if is_archive(file.read(LOOK)):
-                return BackupFile(path.name, size, None, "", is_archive=True)
+        if is_archive(read_head(path, LOOK)):
+            return BackupFile(path.name, size, None, "", is_archive=True)
         return BackupFile(path.name, size, backup.info(path), "")
     except OSError as error:
         return BackupFile(path.name, size, None, f"it cannot be read: {error.strerror}")

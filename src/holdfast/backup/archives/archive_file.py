@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator, Set
+from contextlib import ExitStack, closing
 from datetime import UTC, tzinfo
 from functools import cached_property
 from importlib import import_module
@@ -23,6 +24,7 @@ from holdfast.backup.archives.query import Filters
 from holdfast.backup.archives.reader import ArchiveReader
 from holdfast.backup.archives.removal import RemovalResult, remove, vacuum
 from holdfast.backup.archives.search import Hits, Order, search
+from holdfast.backup.archives.shared_file import hold, read_head
 from holdfast.backup.archives.statistics import Statistics, statistics
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.private import create_private_file, restrict
@@ -74,6 +76,8 @@ class Archive(ArchiveReader):
         self.path = path
         self.key = key
         self.restricted: tuple[Path, ...] = ()
+        # Closed after the connection.
+        self.held = ExitStack()
 
     @property
     def encrypted(self) -> bool:
@@ -186,6 +190,7 @@ class Archive(ArchiveReader):
     def close(self) -> None:
         """Close the file."""
         self.connection.close()
+        self.held.close()
 
     def __enter__(self) -> Self:
         return self
@@ -225,7 +230,7 @@ def is_archive(source: object) -> TypeGuard[str | PathLike[str]]:
     if not isinstance(source, str | PathLike):
         return False
     try:
-        head = read_head(Path(source))
+        head = read_head(Path(source), len(MAGIC))
     except OSError:
         return False
     return head == MAGIC or is_encrypted(head)
@@ -255,28 +260,27 @@ def open(  # noqa: A001  # archive.open() is what people look for
     if create:
         create_private_file(archive_path)
         restricted = tuple(restrict(archive_paths(archive_path)))
-    connection = connect(archive_path, key)
-    try:
-        integrity.harden(connection)
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (empty,) = connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
-        if create:
-            prepare(connection, version, empty=bool(empty), encrypted=key is not None)
-        else:
-            if check_version(connection, archive_path, version, empty=bool(empty)):
-                connection.close()
-                upgrade_archive(archive_path, key)
-                return open(archive_path, key=key)
-            integrity.check_schema(connection)
-            connection.execute("PRAGMA query_only = ON")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise ArchiveError(f"{archive_path} cannot be read: {error}") from error
-    except BaseException:
-        connection.close()
-        raise
-    opened = Archive(archive_path, connection, key)
+    with ExitStack() as held:
+        held.enter_context(hold(archive_path))
+        connection = held.enter_context(closing(connect(archive_path, key)))
+        try:
+            integrity.harden(connection)
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            (empty,) = connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
+            if create:
+                prepare(connection, version, empty=bool(empty), encrypted=key is not None)
+            else:
+                if check_version(connection, archive_path, version, empty=bool(empty)):
+                    held.close()
+                    upgrade_archive(archive_path, key)
+                    return open(archive_path, key=key)
+                integrity.check_schema(connection)
+                connection.execute("PRAGMA query_only = ON")
+        except sqlite3.DatabaseError as error:
+            raise ArchiveError(f"{archive_path} cannot be read: {error}") from error
+        opened = Archive(archive_path, connection, key)
+        opened.held = held.pop_all()
     opened.restricted = restricted
     if create:
         # Left over from an interrupted removal or change of encryption.
@@ -308,7 +312,7 @@ def resolve_key(
 
 def archive_keys(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None, MediaKey | None]:
     """Return the keys of an archive and of its media; None for both if it is unencrypted or does not exist."""
-    if not is_archive(path) or not is_encrypted(read_head(path)):
+    if not is_archive(path) or not is_encrypted(read_head(path, SALT)):
         return None, None
     with open(path, passphrase=passphrase) as opened:
         return opened.key, opened.media.key
@@ -385,16 +389,13 @@ def prepare(connection: sqlite3.Connection, version: int, *, empty: bool, encryp
     connection.execute("PRAGMA foreign_keys = OFF")
 
 
-def read_head(path: Path) -> bytes:
-    """Return the first 16 bytes of a file: SQLite's magic number, or the salt of an encrypted archive."""
-    with path.open("rb") as file:
-        return file.read(len(MAGIC))
-
-
 def check_file(path: Path, *, create: bool) -> bytes:
-    """Refuse a file that cannot be an archive; return its first 16 bytes, empty for a new archive."""
+    """Refuse a file that cannot be an archive; return its first 16 bytes, empty for a new archive.
+
+    They are SQLite's magic number, or the salt of an encrypted archive.
+    """
     try:
-        head = read_head(path)
+        head = read_head(path, len(MAGIC))
     except FileNotFoundError:
         if create and path.parent.is_dir():
             return b""

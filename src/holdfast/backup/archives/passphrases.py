@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from holdfast.backup.archives.shared_file import hold
 from holdfast.backup.errors import PassphraseRefused
 from holdfast.backup.file_types import ENCRYPTED_ARCHIVE
 from holdfast.redacted_repr import redacted
@@ -50,11 +51,10 @@ class ArchiveKey:
         mac_key = hashlib.pbkdf2_hmac(
             "sha512", self.key, bytes(byte ^ HMAC_SALT_MASK for byte in self.salt), HMAC_ITERATIONS, len(self.key)
         )
-        with path.open("rb") as file:
-            pages = file.seek(0, os.SEEK_END) // PAGE
+        with hold(path) as file:
+            pages = file.size // PAGE
             for number in range(0, pages, max(1, pages // SAMPLED)):
-                file.seek(number * PAGE)
-                page = file.read(PAGE)[SALT if number == 0 else 0 :]
+                page = file.read(PAGE, number * PAGE)[SALT if number == 0 else 0 :]
                 tag = hmac.digest(mac_key, page[:-TAG] + (number + 1).to_bytes(4, "little"), "sha512")
                 if hmac.compare_digest(tag, page[-TAG:]):
                     return True

@@ -11,6 +11,7 @@ import msgspec
 
 import holdfast
 from holdfast.backup.archives import Archive
+from holdfast.backup.archives.shared_file import read_head
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.path_text import path_text
 
@@ -64,13 +65,8 @@ def zone_offsets(zone: tzinfo) -> tuple[str, Sequence[int]]:
 
 
 def change_counter(archive: Archive) -> str:
-    """Return SQLite's file change counter of an archive, to be read before the transaction of an export.
-
-    Closing the file releases the locks of this process on it, as POSIX locks belong to a process: during a
-    transaction, another process could write what is being read.
-    """
-    with archive.path.open("rb") as file:
-        return file.read(CHANGE_COUNTER.stop)[CHANGE_COUNTER].hex()
+    """Return SQLite's file change counter of an archive."""
+    return read_head(archive.path, CHANGE_COUNTER.stop)[CHANGE_COUNTER].hex()
 
 
 def export_stamp(

@@ -7,6 +7,7 @@ from typing import Final
 
 from holdfast.backup.archives.passphrases import is_encrypted
 from holdfast.backup.archives.schema import APPLICATION_ID
+from holdfast.backup.archives.shared_file import read_head
 from holdfast.backup.container.cipher import find_layout
 from holdfast.backup.container.folder import find_snapshots
 from holdfast.backup.container.sealed import Span
@@ -68,8 +69,7 @@ def kind_of_path(path: Path) -> FileKind | None:
     try:
         if path.is_dir():
             return FileKind.SEALED if find_snapshots(path) else FileKind.PLAIN if find_export(path) else None
-        with path.open("rb") as file:
-            return kind_of_file(file.read(LOOK), path.stat().st_size)
+        return kind_of_file(read_head(path, LOOK), path.stat().st_size)
     except (OSError, BackupError):
         return None
 
