@@ -44,6 +44,19 @@ def test_a_dataset_is_built_searched_counted_and_validated(run: Run, backups: Pa
     assert "messages" in run("dataset", "stats", target).out
 
 
+def test_folders_that_are_not_searched_are_reported(run: Run, backups: Path, tmp_path: Path) -> None:
+    """A linked folder is named, and does not fail the build."""
+    (backups / "bob").unlink()
+    (backups / "carol").symlink_to(tmp_path, target_is_directory=True)
+    built = run("dataset", "build", str(backups), str(tmp_path / "out"))
+    assert built.status == ExitCode.FINE
+    assert built.out.startswith(f"Not searched: {backups / 'carol'}: it is a symbolic link to a folder; ")
+    document = json.loads(run("dataset", "build", str(backups), str(tmp_path / "out"), "--json").out)
+    (skipped,) = document["skipped"]
+    assert skipped["path"] == str(backups / "carol")
+    assert "symbolic link" in skipped["reason"]
+
+
 def test_a_search_tells_where_and_when(run: Run, backups: Path, tmp_path: Path) -> None:
     """A hit has the time, the backup and the text, and no hit is exit status 1."""
     target = str(tmp_path / "out")

@@ -123,6 +123,7 @@ def fields_of(build: DatasetBuild) -> dict[str, object]:
         "written": build.written,
         "unchanged": len(build.unchanged),
         "failed": [{"name": name, "reason": reason} for name, reason in build.reasons.items()],
+        "skipped": [{"path": path, "reason": reason} for path, reason in build.skipped.items()],
     }
 
 
@@ -133,6 +134,10 @@ def show_build(build: DatasetBuild) -> None:
         out.print(Text(f"{printable(name)}: {printable(reason)}"))
     if len(build.failed) > SHOWN:
         out.print(f"... and {len(build.failed) - SHOWN:,} more; --json lists all")
+    for path, reason in list(build.skipped.items())[:SHOWN]:
+        out.print(Text(f"Not searched: {printable(path)}: {printable(reason)}"))
+    if len(build.skipped) > SHOWN:
+        out.print(f"... and {len(build.skipped) - SHOWN:,} more that were not searched; --json lists all")
     out.print(
         f"{count_of(len(build.written), 'backup')} written, {len(build.unchanged):,} unchanged, "
         f"{len(build.failed):,} failed; "

@@ -29,6 +29,23 @@ def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
     assert names(tmp_path / "a.binproto") == ["a.binproto"]
 
 
+def test_folders_that_are_not_searched_are_named(tmp_path: Path) -> None:
+    """A symbolic link to a folder and a folder on the thirteenth level are named with the reason."""
+    deepest = tmp_path.joinpath("root", *"abcdefghijkl")
+    (deepest / "m").mkdir(parents=True)
+    (deepest / "chats").touch()
+    (deepest / "m" / "chats").touch()
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "root" / "link"
+    link.symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    skipped: dict[str, str] = {}
+    (source,) = find_dataset_sources([tmp_path / "root"], skipped=skipped)
+    assert source.path == str(deepest / "chats")
+    assert list(skipped) == [str(deepest / "m"), str(link)]
+    assert "12 levels" in skipped[str(deepest / "m")]
+    assert "symbolic link" in skipped[str(link)]
+
+
 def test_a_folder_that_cannot_be_listed_is_one_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder such as `lost+found` does not end the search; the error of reading it is reported."""
     (tmp_path / "a.binproto").touch()

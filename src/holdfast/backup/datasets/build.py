@@ -45,13 +45,15 @@ class DatasetBuild:
     """The result of a build: the backups written, unchanged and failed.
 
     `written`, `unchanged` and `failed` are names; `reasons` says why each failed backup is missing, or unchanged
-    from an earlier build. `messages` counts those of the whole dataset.
+    from an earlier build. `skipped` has the folders below the sources that were not searched, by path with the
+    reason. `messages` counts those of the whole dataset.
     """
 
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
     failed: tuple[str, ...]
     reasons: dict[str, str]
+    skipped: dict[str, str]
     messages: int
     backups: int
 
@@ -80,7 +82,8 @@ def build_dataset(
     the file with its name and `.key` in the folder `keys` or beside it, else from `key_file`. A backup whose files
     have the same sizes and times as when it was written is skipped, unless `rebuild`. A backup that cannot be read
     is reported, and its rows from an earlier build stay. So is one with the name of another that was read
-    elsewhere, which `rebuild` replaces. An interrupted build can be resumed by running it again.
+    elsewhere, which `rebuild` replaces. Symbolic links to folders and folders more than 12 levels deep are not
+    searched, but named in the result. An interrupted build can be resumed by running it again.
 
     The engine `processes` uses `workers` processes of this machine, by default one per core; `ray` the cluster at
     `address`, which must reach the sources and the target by the same paths (extra `ray`). `progress` is called
@@ -92,11 +95,13 @@ def build_dataset(
     check_extra("pyarrow")
     dataset_target = open_target(target)
     folder = dataset_target.folder if isinstance(dataset_target, FolderTarget) else None
+    skipped: dict[str, str] = {}
     dataset_sources = find_dataset_sources(
         sources,
         keys=None if keys is None else Path(keys),
         key_file=None if key_file is None else Path(key_file),
         target=folder,
+        skipped=skipped,
     )
     with locked(folder):
         recorded = dataset_target.records()
@@ -132,6 +137,7 @@ def build_dataset(
         ),
         failed=tuple(sorted(failed)),
         reasons={name: failed[name].reason for name in sorted(failed)},
+        skipped=skipped,
         messages=sum(record.messages for record in records),
         backups=len(records),
     )

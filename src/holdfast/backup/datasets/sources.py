@@ -34,6 +34,7 @@ KEY_SUFFIX: Final = ".key"
 MAX_KEY_FILE_BYTES: Final = 64 * 1024
 # Nobody keeps backups in deeper folders.
 MAX_DEPTH: Final = 12
+AS_SOURCE: Final = "if it has backups, give it as a source too"
 # Characters that are not safe in names of folders and S3 objects; they become `_`.
 UNSAFE: Final = re.compile(r"[^\w.@+-]")
 # The end of a longer name is used: file systems limit a name to 255 bytes, of which the target needs some.
@@ -97,20 +98,23 @@ def find_dataset_sources(
     keys: Path | None = None,
     key_file: Path | None = None,
     target: Path | None = None,
+    skipped: dict[str, str] | None = None,
 ) -> list[DatasetSource]:
     """Return the backups at some paths, sorted by name.
 
     A path is a backup, or a folder that is searched recursively. In the folder of a phone every snapshot is a
     backup. Hidden files, key files and `target` are skipped. A folder that cannot be listed is a source, whose
-    error is reported when it is read. Raise `TargetRefused` if two backups would have the
+    error is reported when it is read. Other folders that are not searched are added to `skipped`, by path with the
+    reason. Raise `TargetRefused` if two backups would have the
     same name in the dataset.
     """
+    skipped = {} if skipped is None else skipped
     by_name: dict[str, DatasetSource] = {}
     for source in sources:
         root = Path(source)
         if not root.exists():
             raise UnreadableBackup(f"{root} does not exist")
-        for path in backups_below(root, target, 0):
+        for path in backups_below(root, target, skipped, 0):
             inside = path.relative_to(root).as_posix() if path != root else path.resolve().name
             safe_name = UNSAFE.sub("_", inside.replace("/", "--"))
             name = safe_name.encode()[-MAX_NAME_BYTES:].decode(errors="ignore")
@@ -124,8 +128,8 @@ def find_dataset_sources(
     return sorted(by_name.values(), key=lambda dataset_source: dataset_source.name)
 
 
-def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]:
-    """Yield the backups in a file or folder, recursively."""
+def backups_below(path: Path, target: Path | None, skipped: dict[str, str], depth: int) -> Iterator[Path]:
+    """Yield the backups in a file or folder, recursively; add the folders that are not searched to `skipped`."""
     if not path.is_dir() or is_snapshot(path) or (path / LINES).is_file():
         yield path
         return
@@ -148,8 +152,12 @@ def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]
             continue
         if not child.is_dir() or not os.access(child, os.R_OK | os.X_OK):
             yield child
-        elif not child.is_symlink() and depth < MAX_DEPTH:
-            yield from backups_below(child, target, depth + 1)
+        elif child.is_symlink():
+            skipped[path_text(str(child))] = f"it is a symbolic link to a folder; {AS_SOURCE}"
+        elif depth == MAX_DEPTH:
+            skipped[path_text(str(child))] = f"it is more than {MAX_DEPTH} levels deep; {AS_SOURCE}"
+        else:
+            yield from backups_below(child, target, skipped, depth + 1)
 
 
 def find_key(path: Path, name: str, keys: Path | None, default: Path | None) -> str | None:
