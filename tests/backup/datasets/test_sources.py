@@ -84,6 +84,18 @@ def test_backups_beside_the_snapshots_of_a_phone_are_found(tmp_path: Path) -> No
     assert len(names(tmp_path)) == 3
 
 
+def test_a_snapshot_that_is_being_written_is_no_backup(tmp_path: Path) -> None:
+    """Neither its files nor its attachments are backups, also without another snapshot; it is named."""
+    folder = write_phone_folder(tmp_path / "ada", 20)
+    (snapshot,) = folder.glob("signal-backup-*")
+    unfinished = snapshot.rename(snapshot.with_name(f"{snapshot.name}-tmp"))
+    (folder / "desktop.jsonl").touch()
+    skipped: dict[str, str] = {}
+    (source,) = find_dataset_sources([tmp_path], skipped=skipped)
+    assert source.path == str(folder / "desktop.jsonl")
+    assert skipped == {str(unfinished): "it is a snapshot that the phone has not finished writing"}
+
+
 def test_a_snapshot_without_messages_is_a_backup_and_its_attachments_are_not(tmp_path: Path) -> None:
     """A snapshot that lost its main file is a source, whose error is reported, beside others and alone."""
     folder = write_phone_folder(tmp_path / "ada", 20)

@@ -145,10 +145,14 @@ def backups_below(path: Path, target: Path | None, skipped: dict[str, str], dept
         children = sorted(path.iterdir())
     except OSError as error:
         raise UnreadableBackup(f"{path} cannot be read: {error.strerror}") from error
+    unfinished = [child for child in children if is_unfinished(child) and child.is_dir()]
+    for child in unfinished:
+        skipped[path_text(str(child))] = "it is a snapshot that the phone has not finished writing"
+    of_phone = {*snapshots, *unfinished}
     for child in children:
         if child.name.startswith(".") or child.name.endswith(KEY_SUFFIX):
             continue
-        if snapshots and (child in snapshots or child.name == STORE or is_unfinished(child)):
+        if child in of_phone or (of_phone and child.name == STORE):
             continue
         if not child.is_dir() or not os.access(child, os.R_OK | os.X_OK):
             yield child
