@@ -93,6 +93,29 @@ def test_an_archive_is_read_in_place(admin: httpx.Client, backup_folder: Path) -
     assert admin.get("/-/archives/chats.db/nope").status_code == 404
 
 
+def test_the_backups_of_several_phones_in_one_folder_are_listed(admin: httpx.Client, backup_folder: Path) -> None:
+    """Each phone has an entry with a page of its own, and a key for one opens only that one."""
+    for number, name in enumerate(("ada", "bob's #1"), 1):
+        write_sample(
+            sample_records(20 * number, 1), backup_folder / "phones" / name, OutputFormat.FOLDER, seed=1, keys=KEYS
+        )
+    page = admin.get("/-/archives").text
+    assert page.count("Encrypted backup") == 2
+    ada, bob = "/-/archives/phones/ada", "/-/archives/phones/bob%27s%20%231"
+    assert f'href="{ada}/"' in page
+    assert f'href="{bob}/"' in page
+    assert admin.get("/-/archives/phones").status_code == 404
+    assert admin.get("/-/archives/phones/carol").status_code == 404
+    for address in (ada, bob):
+        assert "This backup is encrypted" in admin.get(address).text
+    sent = admin.post(f"{bob}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+    assert sent.headers["location"].startswith(bob)
+    wait_for(lambda: "Importing the backup" not in admin.get(bob).text, 60)
+    assert f"{bob}/people" in admin.get(bob).text
+    assert admin.get(f"{bob}/people").status_code == 200
+    assert "This backup is encrypted" in admin.get(ada).text
+
+
 @pytest.mark.parametrize("name", ["..", "..%2Fholdfast.sqlite3", ".hidden", "%00", "nope", "chats.db%2F..%2F.."])
 def test_files_outside_the_folder_are_not_opened(admin: httpx.Client, backup_folder: Path, name: str) -> None:
     """Names that lead out of the folder, hidden names and unknown names are not found."""

@@ -28,6 +28,7 @@ __all__ = [
     "SnapshotFolder",
     "find_snapshots",
     "incomplete_snapshots",
+    "phone_folders",
     "without_main",
 ]
 
@@ -121,17 +122,23 @@ def find_snapshots(path: Path) -> list[SnapshotFolder]:
     snapshot_folders = snapshots_in(path)
     if snapshot_folders:
         return snapshot_folders
-    found: dict[Path, list[SnapshotFolder]] = {}
+    folders = phone_folders(path)
+    if len(folders) > 1:
+        names = ", ".join(folder.name for folder in folders)
+        raise UnreadableBackup(f"{path} has several backup folders: {names}; give the path of one of them")
+    return snapshots_in(folders[0]) if folders else []
+
+
+def phone_folders(path: Path) -> list[Path]:
+    """Return the subfolders of a folder that are backup folders of phones, by name."""
+    found: dict[Path, Path] = {}
     for child in folders_in(path):
         # Other folders beside it are nobody's business: `lost+found` of a memory card cannot be read.
         with suppress(UnreadableBackup, OSError):
-            if (inner := snapshots_in(child)) and (child / STORE).is_dir():
+            if snapshots_in(child) and (child / STORE).is_dir():
                 # A symbolic link may be another name of the same folder.
-                found.setdefault(child.resolve(), inner)
-    if len(found) > 1:
-        names = ", ".join(inner[0].root.name for inner in found.values())
-        raise UnreadableBackup(f"{path} has several backup folders: {names}; give the path of one of them")
-    return next(iter(found.values()), [])
+                found.setdefault(child.resolve(), child)
+    return list(found.values())
 
 
 def is_snapshot(path: Path) -> bool:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from holdfast.backup.container.folder import MAIN, find_snapshots
+from holdfast.backup.container.folder import MAIN, find_snapshots, phone_folders
 from holdfast.backup.container.takeout import LINES, find_export
+from holdfast.backup.errors import BackupError
 from holdfast.hosting.guards import site_admin
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
@@ -64,15 +65,26 @@ def list_entries(folder: Path) -> list[DataFolderEntry]:
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.name.endswith(("-media", "-journal", "-wal", "-shm")):
             continue
-        status = path.stat()
-        kind = kind_of_path(path)
-        size = None if path.is_dir() else status.st_size
-        data_folder_entries.append(
-            DataFolderEntry(
-                path.name, f"{ROOT}/{quote(path.name, safe='')}", WORDS[kind], size, moment(status.st_mtime), kind
-            )
-        )
+        data_folder_entries += [make_entry(folder, part) for part in several_phones(path) or [path]]
     return data_folder_entries
+
+
+def make_entry(folder: Path, path: Path) -> DataFolderEntry:
+    """Return the entry of a file or folder."""
+    status = path.stat()
+    kind = kind_of_path(path)
+    size = None if path.is_dir() else status.st_size
+    name = path.relative_to(folder).as_posix()
+    return DataFolderEntry(name, f"{ROOT}/{quote(name)}", WORDS[kind], size, moment(status.st_mtime), kind)
+
+
+def several_phones(path: Path) -> list[Path]:
+    """Return the backup folders in a folder with those of several phones; none for anything else."""
+    try:
+        folders = phone_folders(path) if path.is_dir() else []
+    except BackupError:
+        return []
+    return folders if len(folders) > 1 else []
 
 
 @endpoint("GET /-/archives", guards=(site_admin,), slow=True)
@@ -99,33 +111,38 @@ def page_archive_part(request: RequestContext, name: str, inner: str) -> RawResp
 def act_on_archive(request: RequestContext, name: str, inner: str, body: KeyForm) -> RawResponse:
     """Handle the forms of a conversation: submit a key, forget it, or import again."""
     viewer = viewer_of(request, may_write=True)
-    return handle_form(
-        conversation_pages(request, name), make_source(find_file(request, name)), viewer, inner, body
-    )
+    path, inner = find_file(request, name, inner)
+    return handle_form(conversation_pages(request, path), make_source(path), viewer, inner, body)
 
 
 def show_archive_page(request: RequestContext, name: str, inner: str) -> RawResponse:
     """Show a page of an archive in place, or of an imported backup."""
-    path = find_file(request, name)
+    path, inner = find_file(request, name, inner)
     source = make_source(path)
-    frame = conversation_pages(request, name)
+    frame = conversation_pages(request, path)
     if source.kind is FileKind.ARCHIVE:
         return show_archive(frame, open_cached_archive(path), inner)
     return show_source(frame, source, viewer_of(request, may_write=True), inner)
 
 
-def find_file(request: RequestContext, name: str) -> Path:
-    """Return the path of a file of the folder; raise a 404 error for any other name."""
+def find_file(request: RequestContext, name: str, inner: str) -> tuple[Path, str]:
+    """Return the path of a file of the folder and the rest of the address; raise a 404 error for any other name.
+
+    In a folder with the backups of several phones, it is the folder of one of them.
+    """
     if not name or "/" in name or "\x00" in name or name.startswith("."):
         raise ApiError(404)
     path = backups_folder(request) / name
     if not path.exists():
         raise ApiError(404)
-    return path
+    first, _, rest = inner.partition("/")
+    phone = next((folder for folder in several_phones(path) if folder.name == first), None)
+    return (path, inner) if phone is None else (phone, rest)
 
 
-def conversation_pages(request: RequestContext, name: str) -> ConversationPages:
+def conversation_pages(request: RequestContext, path: Path) -> ConversationPages:
     """Return the page renderer for one archive."""
+    name = path.relative_to(backups_folder(request)).as_posix()
 
     def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
         return page(
@@ -138,7 +155,7 @@ def conversation_pages(request: RequestContext, name: str) -> ConversationPages:
             **values,
         )
 
-    return ConversationPages(request, f"{ROOT}/{quote(name, safe='')}", draw)
+    return ConversationPages(request, f"{ROOT}/{quote(name)}", draw)
 
 
 def make_source(path: Path) -> ConversationSource:
