@@ -7,6 +7,7 @@ from typing import Final
 
 from holdfast import backup
 from holdfast.backup.archives.shared_file import read_head
+from holdfast.backup.path_text import path_text
 from holdfast.web.chats.file_kinds import LOOK, is_archive
 
 __all__ = ["BackupFile", "list_backup_files"]
@@ -44,9 +45,9 @@ def inspect_file(path: Path, size: int, _changed: int) -> BackupFile:
     """Read one file; the result is cached until its size or modification time changes."""
     try:
         if is_archive(read_head(path, LOOK)):
-            return BackupFile(path.name, size, None, "", is_archive=True)
-        return BackupFile(path.name, size, backup.info(path), "")
+            return BackupFile(path_text(path.name), size, None, "", is_archive=True)
+        return BackupFile(path_text(path.name), size, backup.info(path), "")
     except OSError as error:
-        return BackupFile(path.name, size, None, f"it cannot be read: {error.strerror}")
+        return BackupFile(path_text(path.name), size, None, f"it cannot be read: {error.strerror}")
     except backup.BackupError as error:
-        return BackupFile(path.name, size, None, str(error))
+        return BackupFile(path_text(path.name), size, None, path_text(str(error)))

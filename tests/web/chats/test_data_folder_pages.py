@@ -1,5 +1,6 @@
 """The pages of archives and backups in the data folder."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -114,6 +115,21 @@ def test_the_backups_of_several_phones_in_one_folder_are_listed(admin: httpx.Cli
     assert f"{bob}/people" in admin.get(bob).text
     assert admin.get(f"{bob}/people").status_code == 200
     assert "This backup is encrypted" in admin.get(ada).text
+
+
+def test_files_that_cannot_be_shown_do_not_hide_the_others(admin: httpx.Client, backup_folder: Path) -> None:
+    """A link to nothing and a name that is not UTF-8 are listed without a link."""
+    (backup_folder / "nowhere").symlink_to(backup_folder / "nothing")
+    copy = Path(os.fsdecode(os.fsencode(backup_folder) + b"/caf\xe9.binproto"))
+    copy.write_bytes((backup_folder / NAME).read_bytes())
+    response = admin.get("/-/archives")
+    assert response.status_code == 200
+    assert 'href="/-/archives/chats.db/"' in response.text
+    assert r"caf\xe9.binproto" in response.text
+    assert "nowhere" in response.text
+    assert "nowhere/" not in response.text
+    assert admin.get("/-/archives/nowhere").status_code == 404
+    assert admin.get("/").status_code == 200
 
 
 @pytest.mark.parametrize("name", ["..", "..%2Fholdfast.sqlite3", ".hidden", "%00", "nope", "chats.db%2F..%2F.."])

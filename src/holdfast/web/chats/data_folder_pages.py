@@ -12,6 +12,7 @@ from urllib.parse import quote
 from holdfast.backup.container.folder import MAIN, find_snapshots, phone_folders
 from holdfast.backup.container.takeout import LINES, find_export
 from holdfast.backup.errors import BackupError
+from holdfast.backup.path_text import path_text
 from holdfast.hosting.guards import site_admin
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
@@ -70,12 +71,15 @@ def list_entries(folder: Path) -> list[DataFolderEntry]:
 
 
 def make_entry(folder: Path, path: Path) -> DataFolderEntry:
-    """Return the entry of a file or folder."""
-    status = path.stat()
-    kind = kind_of_path(path)
-    size = None if path.is_dir() else status.st_size
+    """Return the entry of a file or folder; one whose name has no address, as it is not UTF-8, has no link."""
+    # A symbolic link may lead nowhere.
+    status = path.stat() if path.exists() else path.lstat()
     name = path.relative_to(folder).as_posix()
-    return DataFolderEntry(name, f"{ROOT}/{quote(name)}", WORDS[kind], size, moment(status.st_mtime), kind)
+    shown = path_text(name)
+    kind = kind_of_path(path) if shown == name else None
+    words = WORDS[kind] if shown == name else "Name is not UTF-8"
+    size = None if path.is_dir() else status.st_size
+    return DataFolderEntry(shown, f"{ROOT}/{quote(shown)}", words, size, moment(status.st_mtime), kind)
 
 
 def several_phones(path: Path) -> list[Path]:
