@@ -59,7 +59,16 @@ def test_the_keys_of_the_container_can_be_given_themselves() -> None:
         (f"account-id = {ACCOUNT[:-1]}", "account id is a UUID"),
         (POOL[:-1], "64 letters and digits, but 63"),
         (f"recovery-key = {POOL}\nbackup-key = {BACKUP_KEY}", "not both"),
-        (f"{POOL}\nhunter2 = x", "but 73"),
+        (f"{POOL}\nhunter2 = x", "line 2 has a name that is not known; the names are recovery-key, backup-key, "),
+        (f"key: {BACKUP_KEY}\naccount: {ACCOUNT}", "line 1 has a name that is not known"),
+        (f"Recovery-Key={POOL}", "line 1 has a name that is not known"),
+        (f"account-id = {ACCOUNT}\n\nrecovery key: {POOL}", "line 3 has a name that is not known"),
+        (
+            f"# my phone\nrecovery-key = {POOL}",
+            "line 1 has no name, and is not a recovery key: .* but 8 were given",
+        ),
+        (f"account-id = {ACCOUNT}\n{format_pool(POOL)[:-1]}", "line 2 has no name, .* but 63"),
+        (format_pool(POOL)[:-1], "^a recovery key has 64 letters and digits, but 63"),
     ],
 )
 def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str, pattern: str) -> None:

@@ -34,6 +34,8 @@ READERS: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
 RAW: Final = ("hmac-key", "aes-key")
 NAMES: Final = (*READERS, *RAW)
 NAMED: Final = re.compile(r"\s*([a-z]+(?:-[a-z]+)?)\s*[=:]\s*(.+)")
+# A line with a name of another kind. An app shows a recovery key with equals signs, but with no other of these.
+UNKNOWN_NAME: Final = re.compile(r"[^:=]+(:|\s=\s).*|[A-Za-z _-]+=.+")
 HEX_KEY: Final = re.compile(r"[0-9a-fA-F]{64}")
 BASE64_KEY: Final = re.compile(r"[0-9A-Za-z+/_-]{43}=?")
 
@@ -47,13 +49,13 @@ def read_keys(text: str) -> KeyMaterial:
     """
     fields: dict[str, Any] = {}
     raw: dict[str, str] = {}
-    bare: list[str] = []
+    bare: dict[int, str] = {}
     for number, line in enumerate(re.split(r"[\n;]", text), start=1):
         match = NAMED.fullmatch(line.rstrip())
         if not line.strip():
             continue
         if match is None or match[1] not in NAMES:
-            bare.append(line)
+            bare[number] = line.strip()
         elif match[1] in RAW:
             raw[match[1]] = match[2]
         else:
@@ -62,7 +64,7 @@ def read_keys(text: str) -> KeyMaterial:
                 raise KeyRefused(f"line {number} gives {match[1]} a second time")
             fields[name] = reader(match[2])
     if bare:
-        name, value = read_bare("".join(bare))
+        name, value = read_bare(bare, alone=not fields and not raw)
         if name in fields:
             raise KeyRefused("the recovery key or backup key is given twice")
         fields[name] = value
@@ -93,9 +95,22 @@ def write_keys(keys: KeyMaterial) -> str:
     return "\n".join(lines)
 
 
-def read_bare(text: str) -> tuple[str, EntropyPool | BackupKey]:
-    """Parse a key without a name. A random recovery key never consists of hexadecimal digits only."""
-    joined = "".join(text.split())
+def read_bare(lines: dict[int, str], *, alone: bool) -> tuple[str, EntropyPool | BackupKey]:
+    """Parse a key without a name, in lines by number. A random recovery key is never hexadecimal digits only.
+
+    If other lines have names, so that it is not `alone`, an error names its first line.
+    """
+    joined = "".join("".join(lines.values()).split())
     if HEX_KEY.fullmatch(joined) or BASE64_KEY.fullmatch(joined):
         return "backup_key", BackupKey.parse(joined)
-    return "pool", EntropyPool.parse(text)
+    try:
+        return "pool", EntropyPool.parse(joined)
+    except KeyRefused as error:
+        for number, line in lines.items():
+            if UNKNOWN_NAME.fullmatch(line):
+                raise KeyRefused(
+                    f"line {number} has a name that is not known; the names are {', '.join(NAMES)}"
+                ) from None
+        if alone:
+            raise
+        raise KeyRefused(f"line {min(lines)} has no name, and is not a recovery key: {error}") from None
