@@ -22,6 +22,29 @@ def test_the_state_is_read_again_and_only_its_owner_can(tmp_path: Path) -> None:
     assert reopened.path.stat().st_mode & 0o077 == 0
 
 
+def test_the_states_of_two_folders_are_saved_at_once(tmp_path: Path) -> None:
+    """A run over one folder keeps what runs over others have saved meanwhile, and their damaged copies."""
+    before = StateFile(tmp_path / "chats.db")
+    before.copies.damaged |= {"a", "b"}
+    before.save()
+    one, other = StateFile(tmp_path / "chats.db"), StateFile(tmp_path / "chats.db")
+    for state, name in ((one, "one"), (other, "other")):
+        state.folder(tmp_path / name).snapshots["s"] = SnapshotState({}, (), KeptSnapshot(name=name))
+    one.copies.damaged -= {"a"}
+    one.copies.damaged |= {"c"}
+    one.copies.verified_to = "m"
+    one.save()
+    one.copies.damaged -= {"c"}
+    one.copies.damaged |= {"d"}
+    one.save()
+    other.copies.damaged -= {"b"}
+    other.save()
+    after = StateFile(tmp_path / "chats.db")
+    for name in ("one", "other"):
+        assert after.folder(tmp_path / name).snapshots["s"].result.name == name
+    assert after.copies.damaged == {"d"}
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version": 2}', b"\xff", b'{"version": 1, "folders": []}'])
 def test_a_state_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
     """An unreadable state file is treated as empty."""

@@ -163,8 +163,16 @@ def keep(
         remove_left_behind(opened.media_folder)
         run = FolderImport(opened, keys, folder_state, state.copies, state.save, progress, verify=verify)
         snapshots, unchanged = run.run(sources)
-        damaged = len(state.copies.damaged)
-        return Kept(place, target, snapshots, unchanged, run.copies, run.verified, run.damaged - damaged, damaged)
+        return Kept(
+            folder=place,
+            archive=target,
+            snapshots=snapshots,
+            unchanged=unchanged,
+            copies=run.copies,
+            verified=run.verified,
+            recopied=run.recopied,
+            damaged_copies=len(state.copies.damaged),
+        )
 
 
 def find_sources(place: Path) -> list[SnapshotSource]:
@@ -238,7 +246,7 @@ class FolderImport:
     media: dict[str, tuple[str, int]] = field(default_factory=dict)
     copies: int = 0
     verified: int = 0
-    damaged: int = 0
+    recopied: int = 0
 
     def run(self, sources: list[SnapshotSource]) -> tuple[tuple[KeptSnapshot, ...], bool]:
         """Import what is new; return the results, and whether nothing has changed since the last run."""
@@ -304,7 +312,6 @@ class FolderImport:
         self.verified, self.copies = verify_copies(
             self.archive, self.copy_state, most, self.telling("checking the copies")
         )
-        self.damaged = len(self.copy_state.damaged)
 
     def is_kept(self, name: str) -> bool:
         """Return whether an attachment is archived with the correct size, or was removed."""
@@ -419,6 +426,7 @@ class FolderImport:
         tell = self.telling(f"copying attachments of {source.name}")
         failed: set[str] = set()
         damaged_copies = self.copy_state.damaged
+        known_damaged = len(damaged_copies)
         copying = self.archive.copy_media(backup, damaged=damaged_copies)
         for copied_attachment in chain(copying, self.copy_again(backup, failed)):
             completed += copied_attachment.size
@@ -437,6 +445,7 @@ class FolderImport:
                 self.known.verdicts[copied_attachment.media_name] = Verdict(sha256)
             elif verdict is None or verdict.sha256 != sha256 or source.store is None:
                 again.add(copied_attachment.media_name)
+        self.recopied += known_damaged - len(damaged_copies)
         for attachment in self.attachments(backup, again):
             loss = read_through(backup.media, attachment)
             self.known.verdicts[attachment.name] = Verdict(self.file_hash(source, attachment.name), loss)

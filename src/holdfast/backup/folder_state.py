@@ -137,18 +137,23 @@ class StateFile:
     def __init__(self, archive: Path, key: MediaKey | None = None) -> None:
         self.path = beside(archive, KEEP_STATE)
         self.key = key
-        self._all = KeepState()
+        self._all = self._read()
+        self._used: set[str] = set()
+        self._damaged = set(self._all.copies.damaged)
+
+    def _read(self) -> KeepState:
         try:
-            with KeptFile(self.path, key).open() as source:
+            with KeptFile(self.path, self.key).open() as source:
                 keep_state = msgspec.json.decode(source.read(), type=KeepState)
         except (OSError, AttachmentError, msgspec.DecodeError, UnicodeDecodeError):
-            return
-        if keep_state.version == VERSION:
-            self._all = keep_state
+            return KeepState()
+        return keep_state if keep_state.version == VERSION else KeepState()
 
     def folder(self, path: Path) -> FolderState:
         """Return the state of a folder; changes to it are written by `save`."""
-        return self._all.folders.setdefault(path_text(os.path.realpath(path)), FolderState())
+        name = path_text(os.path.realpath(path))
+        self._used.add(name)
+        return self._all.folders.setdefault(name, FolderState())
 
     @property
     def copies(self) -> CopiesState:
@@ -156,7 +161,13 @@ class StateFile:
         return self._all.copies
 
     def save(self) -> None:
-        """Replace the file atomically."""
+        """Replace the file atomically; what another run has saved of other folders meanwhile is kept."""
+        saved = self._read()
+        self._all.folders = saved.folders | {name: self._all.folders[name] for name in self._used}
+        copies = self._all.copies
+        found, replaced = copies.damaged - self._damaged, self._damaged - copies.damaged
+        copies.damaged = (saved.copies.damaged - replaced) | found
+        self._damaged = set(copies.damaged)
         content = msgspec.json.encode(self._all)
         with write_atomically(self.path, replace=True) as target:
             if self.key is None:
