@@ -477,6 +477,57 @@ def test_what_is_written_after_the_copy_is_not_lost(archive_path: Path, monkeypa
         assert opened.connection.execute("SELECT count(*) FROM reaction").fetchone() == (0,)
 
 
+def test_the_copy_of_another_process_is_left_to_it(archive_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two encryptions at once, one that finds the archive locked does not delete what the other writes."""
+    monkeypatch.setattr(encryption, "BUSY_TIMEOUT_S", 0.1)
+    copy = archive_path.with_name("a.db-new")
+    code = (
+        "import sys, sqlite3\nother = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "other.execute('BEGIN IMMEDIATE')\nprint('locked', flush=True)\nsys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", code, str(archive_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "locked\n"
+        copy.write_bytes(b"half of it")
+        with pytest.raises(ArchiveBusy):
+            rewrite(archive_path, None, make_key(PASSPHRASE))
+        process.kill()
+    assert copy.read_bytes() == b"half of it"
+
+
+def test_the_copy_of_another_process_does_not_replace_the_archive(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy that another process has written between the two locks is neither taken nor deleted."""
+    locked = encryption.locked
+    before = archive_path.read_bytes()
+    copy = archive_path.with_name("a.db-new")
+
+    def interrupted(connection: sqlite3.Connection, mode: str) -> AbstractContextManager[None]:
+        if mode == "EXCLUSIVE":
+            copy.rename(archive_path.with_name("elsewhere"))
+            copy.write_bytes(b"of another process")
+        return locked(connection, mode)
+
+    monkeypatch.setattr(encryption, "locked", interrupted)
+    with pytest.raises(ArchiveBusy, match="another process is encrypting or decrypting"):
+        rewrite(archive_path, None, make_key(PASSPHRASE))
+    assert copy.read_bytes() == b"of another process"
+    assert archive_path.read_bytes()[:16] == before[:16]
+
+
+def test_who_encrypts_what_another_process_has_encrypted_is_told(archive_path: Path) -> None:
+    """An archive that was encrypted or decrypted after it was looked at is not said to be damaged."""
+    key = make_key(PASSPHRASE)
+    rewrite(archive_path, None, key)
+    with pytest.raises(ArchiveBusy, match="has encrypted or decrypted"):
+        rewrite(archive_path, None, make_key(PASSPHRASE))
+    rewrite(archive_path, key, None)
+    with pytest.raises(ArchiveBusy, match="has encrypted or decrypted"):
+        archive_file.connect(archive_path, key)
+
+
 def test_who_has_opened_the_archive_before_cannot_write_to_what_was_replaced(archive_path: Path) -> None:
     """A process that opened the archive before its encryption cannot write to the replaced file."""
     code = (

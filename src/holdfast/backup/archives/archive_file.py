@@ -29,6 +29,7 @@ from holdfast.backup.archives.statistics import Statistics, statistics
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.private import create_private_file, restrict
 from holdfast.backup.errors import (
+    ArchiveBusy,
     ArchiveError,
     AttachmentError,
     ExtraMissing,
@@ -426,6 +427,8 @@ def connect(path: Path, key: ArchiveKey | None = None) -> sqlite3.Connection:
             if mode == "ro" or "locked" in str(error):
                 raise ArchiveError(f"{path} cannot be opened: {error}") from error
         except sqlite3.DatabaseError as error:
+            if key is not None and read_head(path, SALT) != key.salt:
+                raise ArchiveBusy(f"another process has encrypted or decrypted {path}; try again") from None
             if key is not None and not key.fits(path):
                 raise WrongPassphrase(f"the passphrase does not fit {path}") from None
             if key is not None:

@@ -127,6 +127,7 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
     with closing(driver.connect(path, old, mode="rw", timeout=BUSY_TIMEOUT_S)) as connection:
         archive = Archive(path, connection, old)
         before = file.stat()
+        written: os.stat_result | None = None
         try:
             if converts:
                 media_key.mark_unfinished(connection, encrypted=old is not None)
@@ -138,17 +139,20 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
                 places, change = convert_media(archive, media) if converts else (None, EncryptionChange())
                 files = [place for place in set((places or {}).values()) if media.find(place) is not None]
                 write_copy(archive, new_path, new, media.key, places)
+                written = new_path.stat()
             with locked(connection, "EXCLUSIVE"):
                 check_unchanged(connection, version_before)
                 check_files(media, files)
+                check_copy(new_path, written)
                 if converts:
                     delete_state(path)
                 replace_archive(file, new_path)
-        except OSError as error:
-            abandon(archive, new_path, replaced=not samestat(before, file.stat()))
-            raise UnwritableBackup(f"{path} cannot be rewritten: {error.strerror}") from error
-        except BaseException:
-            abandon(archive, new_path, replaced=not samestat(before, file.stat()))
+        except BaseException as error:
+            abandon(archive, new_path, written, replaced=not samestat(before, file.stat()))
+            if isinstance(error, OSError):
+                raise UnwritableBackup(f"{path} cannot be rewritten: {error.strerror}") from error
+            if isinstance(error, sqlite3.DatabaseError):
+                raise rewrite_error(path, old, error) from error
             raise
     if converts:
         # Deletes the files of the old form; if this is interrupted, the next open for writing does.
@@ -230,6 +234,28 @@ def check_files(media: MediaFolder, files: Iterable[str]) -> None:
         raise ArchiveBusy("another process has written to the archive; try again")
 
 
+def check_copy(new_path: Path, written: os.stat_result) -> None:
+    """Raise `ArchiveBusy` if another process has written its own copy, while neither had the lock."""
+    if not is_file(new_path, written):
+        raise ArchiveBusy("another process is encrypting or decrypting the archive; try again later")
+
+
+def is_file(path: Path, status: os.stat_result) -> bool:
+    """Return whether a path leads to a file."""
+    try:
+        return samestat(path.stat(), status)
+    except OSError:
+        return False
+
+
+def rewrite_error(path: Path, key: ArchiveKey | None, error: sqlite3.DatabaseError) -> ArchiveError:
+    """Return the error for an archive that cannot be read with the key that it had when it was opened."""
+    head = archive_file.check_file(path, create=False)
+    if head != (archive_file.MAGIC if key is None else key.salt):
+        return ArchiveBusy(f"another process has encrypted or decrypted {path}; try again")
+    return ArchiveError(f"{path} cannot be rewritten: {error}")
+
+
 def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str], EncryptionChange]:
     """Write the attachment files in the new form; return their new paths by media name."""
     rows = archive.connection.execute(
@@ -297,10 +323,15 @@ def write_copy(
                 media_key.mark_superseded(target)
                 target.execute("COMMIT")
             verify(target, encrypted=key is not None)
-    except sqlite3.Error as error:
-        raise ArchiveError(f"{new_path} cannot be written: {error}") from error
-    with new_path.open("r+b") as file:
-        os.fsync(file.fileno())
+        with new_path.open("r+b") as file:
+            os.fsync(file.fileno())
+    except BaseException as error:
+        # While this process has the lock: afterwards, another one may write its own copy.
+        with suppress(OSError):
+            remove_new_file(new_path)
+        if isinstance(error, sqlite3.Error):
+            raise ArchiveError(f"{new_path} cannot be written: {error}") from error
+        raise
 
 
 @contextmanager
@@ -350,13 +381,15 @@ def replace_archive(path: Path, new_path: Path) -> None:
         os.close(old)
 
 
-def abandon(archive: Archive, new_path: Path, *, replaced: bool) -> None:
+def abandon(archive: Archive, new_path: Path, written: os.stat_result | None, *, replaced: bool) -> None:
     """Delete what was written of the new form; what cannot be deleted now is deleted on the next write.
 
-    If the archive was `replaced` before the error, the files of the new form are its files.
+    A copy of another process is left to it. If the archive was `replaced` before the error, the files of the new
+    form are its files.
     """
     with suppress(OSError, sqlite3.Error, BackupError):
-        remove_new_file(new_path)
+        if written is not None and is_file(new_path, written):
+            remove_new_file(new_path)
         if not replaced:
             media_key.delete_superseded_files(archive.connection, archive.media)
 
