@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.backup import archives
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.datasets.sources import DatasetSource, find_dataset_sources, read_key_file
 from holdfast.backup.errors import KeyRefused, TargetRefused, UnreadableBackup
@@ -27,6 +28,23 @@ def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
     expected = ["a.binproto", "b--c.gz", "b--d_e--f", "ü.binproto"]
     assert names(tmp_path, target=tmp_path / "out") == expected
     assert names(tmp_path / "a.binproto") == ["a.binproto"]
+
+
+def test_the_files_beside_an_archive_are_no_backups(tmp_path: Path) -> None:
+    """Attachments and other files that belong to an archive are skipped; those of something else are not."""
+    archives.open(tmp_path / "chats.db", create=True).close()
+    for name in (
+        "chats.db-media/00/a.jpg",
+        "chats.db-keep.json",
+        "chats.db-journal",
+        "ada-media/b",
+        "bob-keep.json",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "ada").touch()
+    assert names(tmp_path) == ["ada", "ada-media--b", "bob-keep.json", "chats.db"]
 
 
 def test_folders_that_are_not_searched_are_named(tmp_path: Path) -> None:

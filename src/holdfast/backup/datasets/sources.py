@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.backup.archives.archive_file import KEEP_STATE, MEDIA_SUFFIX, is_archive
 from holdfast.backup.container.folder import (
     MAIN,
     METADATA,
@@ -30,6 +31,8 @@ from holdfast.redacted_repr import redacted
 __all__ = ["DatasetSource", "find_dataset_sources", "read_key_file"]
 
 KEY_SUFFIX: Final = ".key"
+# Of the files that SQLite keeps beside an open archive.
+SQLITE_SUFFIXES: Final = ("-journal", "-wal", "-shm")
 # A key file has a few short lines.
 MAX_KEY_FILE_BYTES: Final = 64 * 1024
 # Nobody keeps backups in deeper folders.
@@ -103,10 +106,10 @@ def find_dataset_sources(
     """Return the backups at some paths, sorted by name.
 
     A path is a backup, or a folder that is searched recursively. In the folder of a phone every snapshot is a
-    backup. Hidden files, key files and `target` are skipped. A folder that cannot be listed is a source, whose
-    error is reported when it is read. Other folders that are not searched are added to `skipped`, by path with the
-    reason. Raise `TargetRefused` if two backups would have the
-    same name in the dataset.
+    backup. Hidden files, key files, the files beside an archive and `target` are skipped. A folder that cannot be
+    listed is a source, whose error is reported when it is read. Other folders that are not searched are added to
+    `skipped`, by path with the reason. Raise `TargetRefused` if two backups would have the same name in the
+    dataset.
     """
     skipped = {} if skipped is None else skipped
     by_name: dict[str, DatasetSource] = {}
@@ -152,7 +155,7 @@ def backups_below(path: Path, target: Path | None, skipped: dict[str, str], dept
     for child in children:
         if child.name.startswith(".") or child.name.endswith(KEY_SUFFIX):
             continue
-        if child in of_phone or (of_phone and child.name == STORE):
+        if child in of_phone or (of_phone and child.name == STORE) or belongs_to_archive(child):
             continue
         if not child.is_dir() or not os.access(child, os.R_OK | os.X_OK):
             yield child
@@ -162,6 +165,15 @@ def backups_below(path: Path, target: Path | None, skipped: dict[str, str], dept
             skipped[path_text(str(child))] = f"it is more than {MAX_DEPTH} levels deep; {AS_SOURCE}"
         else:
             yield from backups_below(child, target, skipped, depth + 1)
+
+
+def belongs_to_archive(path: Path) -> bool:
+    """Return whether a file or folder belongs to an archive beside it, as its attachments do."""
+    return any(
+        path.name.endswith(suffix) and is_archive(path.with_name(path.name.removesuffix(suffix)))
+        for suffix in (MEDIA_SUFFIX, KEEP_STATE, *SQLITE_SUFFIXES)
+        if path.name != suffix
+    )
 
 
 def find_key(path: Path, name: str, keys: Path | None, default: Path | None) -> str | None:
