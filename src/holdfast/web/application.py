@@ -3,7 +3,6 @@
 from contextlib import suppress
 from functools import partial
 from typing import Final
-from urllib.parse import quote
 
 import msgspec
 from starlette.responses import Response
@@ -17,7 +16,7 @@ from holdfast.hosting.errors import HostingError
 from holdfast.hosting.failures import explain_request
 from holdfast.hosting.http.application import EndpointApp, EndpointTable
 from holdfast.hosting.http.context import PasswordNeeded
-from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.threads import run_in_thread
 from holdfast.hosting.request_context import RequestContext, serving_options
@@ -26,6 +25,7 @@ from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for
 from holdfast.web.go_get import go_get_page, is_go_get
 from holdfast.web.pages import page, redirect_to
+from holdfast.web.unsent_forms import login_page_for, unsent_form
 
 __all__ = ["WebApp"]
 
@@ -111,18 +111,25 @@ class WebApp(EndpointApp[RequestContext]):
             return
         await super().__call__(scope, receive, send)
 
-    def error_response(self, request: RequestContext, refusal: ApiError) -> Response:
-        """Return a page that explains the error; users who are not signed in are sent to the log-in page."""
+    async def error_response(self, endpoint: Endpoint, request: RequestContext, refusal: ApiError) -> Response:
+        """Return a page that explains the error; users who are not signed in are sent to the log-in page.
+
+        Without a session, the answer to a form with text keeps the text.
+        """
         if is_api(request) and refusal.status in {404, 405}:
             return super().missing_route(request, 404)
         if "Location" in refusal.headers:
             return RawResponse(b"", "text/plain; charset=utf-8", refusal.status)
         if "text/html" not in request.headers.get("accept", ""):
-            return super().error_response(request, refusal)
-        if refusal.status == 401 and request.actor.user is None:
-            query: bytes = request.scope["query_string"]
-            here = quote(request.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
-            return redirect_to(f"/login?next={quote(here if request.method == 'GET' else '/', safe='')}")
+            return await super().error_response(endpoint, request, refusal)
+        if request.actor.user is None:
+            # To a visitor, a private repository does not exist.
+            if endpoint.keeps_form and refusal.status in {401, 404}:
+                kept = await unsent_form(endpoint, request)
+                if kept is not None:
+                    return kept
+            if refusal.status == 401:
+                return redirect_to(login_page_for(request))
         title = TITLES.get(refusal.status, "Something went wrong")
         if refusal.status in {404, 405}:
             return page(

@@ -133,7 +133,9 @@ def page_new_release(request: RequestContext, target: RepositoryAccess, query: N
     return form_page(request, target, typed)
 
 
-@endpoint("POST /{owner}/{repo}/releases", scope="repository", guards=WRITING, largest_body=LARGEST_TEXT)
+@endpoint(
+    "POST /{owner}/{repo}/releases", scope="repository", guards=WRITING, largest_body=LARGEST_TEXT, keeps_form=True
+)
 def submit_release(request: RequestContext, target: RepositoryAccess, body: ReleaseForm) -> RawResponse:
     """Create a release, or a draft of one."""
     try:
@@ -154,7 +156,13 @@ def page_edit_release(request: RequestContext, target: RepositoryAccess, tag: st
     return form_page(request, target, form_of_release(release), release)
 
 
-@endpoint("POST /{owner}/{repo}/releases/{id}", scope="repository", guards=WRITING, largest_body=LARGEST_TEXT)
+@endpoint(
+    "POST /{owner}/{repo}/releases/{id}",
+    scope="repository",
+    guards=WRITING,
+    largest_body=LARGEST_TEXT,
+    keeps_form=True,
+)
 def submit_edit_release(
     request: RequestContext,
     target: RepositoryAccess,

@@ -33,7 +33,7 @@ def test_writers_make_change_close_and_delete_milestones(site: IssueSite) -> Non
     bob.post(at, data={"state": "open"})
     for path in (STEPS, at, f"{at}/delete"):
         assert eve.post(path, data={"title": "x"}).status_code == 403
-        assert site.browser().post(path, data={"title": "x"}).status_code == 303
+        assert site.browser().post(path, data={"title": "x"}).status_code in {303, 401}
     (now,), _ = milestones.milestones_of(database, ship, is_closed=False, name="", skip=0, limit=9)
     assert (now.id, now.title) == (milestone.id, "Season")
     assert bob.post(f"{at}/delete").headers["location"] == STEPS

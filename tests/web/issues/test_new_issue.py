@@ -59,7 +59,7 @@ def test_a_refused_form_keeps_the_typed_text(site: IssueSite) -> None:
 def test_opening_an_issue_requires_read_access(site: IssueSite) -> None:
     """Visitors log in first, an unreadable repository is not found, and cross-site forms are refused."""
     assert site.browser().get(NEW).headers["location"].startswith("/login?next=")
-    assert site.browser().post(NEW, data={"title": "x"}).status_code == 303
+    assert site.browser().post(NEW, data={"title": "x"}).status_code == 401
     assert site.browser("eve").post("/ada/secret/issues/new", data={"title": "x"}).status_code == 404
     elsewhere = {"Origin": "https://elsewhere.example"}
     assert site.browser("eve").post(NEW, data={"title": "x"}, headers=elsewhere).status_code == 403

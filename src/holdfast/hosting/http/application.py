@@ -149,7 +149,7 @@ class EndpointApp(Generic[R]):
         else:
             return response
         request.response_headers |= refusal.headers
-        return self.error_response(request, refusal)
+        return await self.error_response(endpoint, request, refusal)
 
     def missing_route(self, request: R, status: int) -> Response:
         """Return the response for an unknown path (404) or method (405)."""
@@ -157,8 +157,8 @@ class EndpointApp(Generic[R]):
         error = no_route(request.root, request.scope["method"], request.scope["path"], allowed)
         return JsonResponse(request.scope, error, status)
 
-    def error_response(self, request: R, refusal: ApiError) -> Response:
-        """Return the response for an error."""
+    async def error_response(self, endpoint: Endpoint, request: R, refusal: ApiError) -> Response:  # noqa: ARG002  # for the pages
+        """Return the response for an error of an endpoint."""
         error: ErrorBody | MessageBody | str = ErrorBody(refusal.message, f"{request.root}/api/swagger")
         if refusal.words:
             error = refusal.message

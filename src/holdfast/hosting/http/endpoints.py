@@ -70,6 +70,8 @@ class Endpoint:
     """Whether the response depends only on the database and the request, so that it can be cached."""
     anonymous: bool
     """Whether credentials are ignored, even invalid ones."""
+    keeps_form: bool
+    """Whether the page shows the fields of a form again that was submitted without a session."""
 
     @property
     def writes(self) -> bool:
@@ -116,10 +118,12 @@ def endpoint(
     name: str | None = None,
     cacheable: bool = False,
     anonymous: bool = False,
+    keeps_form: bool = False,
 ) -> Callable[[Callable[..., object]], Endpoint]:
     """Declare the decorated function as an endpoint; a `slow` endpoint always runs in a thread.
 
     The response of a `cacheable` endpoint depends only on the database and the request, not on files or the clock.
+    An endpoint that `keeps_form` is for a form with text that a user typed, and without a secret.
     A function that serves several endpoints needs a `name` for each.
     """
     method, path = route.split(" ")
@@ -164,6 +168,7 @@ def endpoint(
             name=name or run.__name__,
             cacheable=cacheable,
             anonymous=anonymous,
+            keeps_form=keeps_form,
         )
 
     return declare

@@ -286,6 +286,7 @@ def default_words(branch: str, commits: Sequence[Commit]) -> tuple[str, str]:
     "POST /{owner}/{repo}/compare/{range...}",
     scope="issue",
     guards=(*READING, sees_pulls, signed_in, not_archived),
+    keeps_form=True,
 )
 def submit_new_pull(
     request: RequestContext,

@@ -163,7 +163,7 @@ def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, q
     return form_page(request, target, location, written, is_new=True)
 
 
-@endpoint("POST /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING)
+@endpoint("POST /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING, keeps_form=True)
 def page_save_new(
     request: RequestContext,
     target: RepositoryAccess,
@@ -242,7 +242,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
     return form_page(request, target, location, written, is_new=False)
 
 
-@endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
+@endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, keeps_form=True)
 def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: EditFileForm) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Commit an edited file, or show the conflict if it changed in the meantime."""
     try:

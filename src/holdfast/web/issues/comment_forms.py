@@ -38,7 +38,7 @@ class CommentForm(msgspec.Struct, frozen=True):
     then: str = ""
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/comments", scope="issue", guards=CHANGE_ISSUES)
+@endpoint("POST /{owner}/{repo}/issues/{index}/comments", scope="issue", guards=CHANGE_ISSUES, keeps_form=True)
 def submit_comment(
     request: RequestContext, target: RepositoryAccess, index: int, body: CommentForm
 ) -> RawResponse:
@@ -78,7 +78,9 @@ def page_comment(request: RequestContext, target: RepositoryAccess, index: int, 
     return comment_page(request, target, index, id)
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=CHANGE_ISSUES)
+@endpoint(
+    "POST /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=CHANGE_ISSUES, keeps_form=True
+)
 def submit_edit_comment(
     request: RequestContext,
     target: RepositoryAccess,

@@ -263,7 +263,7 @@ def form_of_issue(issue: Issue) -> WordsForm:
     return WordsForm(issue.title, issue.body, str(issue.content_version), issue.title)
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=CHANGE_ISSUES)
+@endpoint("POST /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=CHANGE_ISSUES, keeps_form=True)
 def submit_edit_issue(
     request: RequestContext, target: RepositoryAccess, index: int, body: WordsForm
 ) -> RawResponse:

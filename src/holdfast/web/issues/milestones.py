@@ -82,7 +82,7 @@ def page_milestones(
     return show(request, target, number=page.number, state=query.state)
 
 
-@endpoint("POST /{owner}/{repo}/milestones", scope="issue", guards=MANAGE_ISSUES)
+@endpoint("POST /{owner}/{repo}/milestones", scope="issue", guards=MANAGE_ISSUES, keeps_form=True)
 def submit_milestone(request: RequestContext, target: RepositoryAccess, body: MilestoneForm) -> RawResponse:
     """Add a milestone."""
     try:
@@ -92,7 +92,7 @@ def submit_milestone(request: RequestContext, target: RepositoryAccess, body: Mi
     return redirect_to(f"{root_path(target)}/milestones", "milestone-created", created.title)
 
 
-@endpoint("POST /{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES)
+@endpoint("POST /{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES, keeps_form=True)
 def submit_edit_milestone(
     request: RequestContext,
     target: RepositoryAccess,

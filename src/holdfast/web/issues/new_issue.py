@@ -40,7 +40,7 @@ def page_new_issue(request: RequestContext, target: RepositoryAccess, query: New
     return form(request, target, query)
 
 
-@endpoint("POST /{owner}/{repo}/issues/new", scope="issue", guards=OPENING)
+@endpoint("POST /{owner}/{repo}/issues/new", scope="issue", guards=OPENING, keeps_form=True)
 def submit_new_issue(request: RequestContext, target: RepositoryAccess, body: NewIssueForm) -> RawResponse:
     """Open an issue, or show its preview."""
     if body.then == "preview":

@@ -84,7 +84,7 @@ def name_of(issue: Issue) -> str:
     return f"#{issue.number}"
 
 
-@endpoint("POST /{owner}/{repo}/pulls/{index}/merge", scope="issue", guards=CHANGE_PULLS)
+@endpoint("POST /{owner}/{repo}/pulls/{index}/merge", scope="issue", guards=CHANGE_PULLS, keeps_form=True)
 def submit_merge(request: RequestContext, target: RepositoryAccess, index: int, body: MergeForm) -> RawResponse:
     """Merge a pull request, or schedule the merge; it fails if a branch changed after the page was shown."""
     issue = pulls.find(request.app, target, index)

@@ -119,7 +119,7 @@ def pending_of(request: RequestContext, issue: Issue) -> Review | None:
     return next((review for review in last_reviews(request, issue) if review.state == ReviewState.PENDING), None)
 
 
-@endpoint("POST /{owner}/{repo}/pulls/{index}/reviews", scope="issue", guards=CHANGE_PULLS)
+@endpoint("POST /{owner}/{repo}/pulls/{index}/reviews", scope="issue", guards=CHANGE_PULLS, keeps_form=True)
 def submit_review(request: RequestContext, target: RepositoryAccess, index: int, body: ReviewForm) -> RawResponse:
     """Submit a review with the pending line comments."""
     issue = pulls.find(request.app, target, index)
@@ -152,7 +152,9 @@ def submit_discard_review(request: RequestContext, target: RepositoryAccess, ind
     return redirect_to(f"{page_path(target.repository, issue)}/files", "review-discarded")
 
 
-@endpoint("POST /{owner}/{repo}/pulls/{index}/reviews/{id}/dismiss", scope="issue", guards=CHANGE_PULLS)
+@endpoint(
+    "POST /{owner}/{repo}/pulls/{index}/reviews/{id}/dismiss", scope="issue", guards=CHANGE_PULLS, keeps_form=True
+)
 def submit_dismiss_review(
     request: RequestContext,
     target: RepositoryAccess,
@@ -172,7 +174,7 @@ def submit_dismiss_review(
     return redirect_to(page_path(target.repository, issue), "review-dismissed")
 
 
-@endpoint("POST /{owner}/{repo}/pulls/{index}/comments", scope="issue", guards=CHANGE_PULLS)
+@endpoint("POST /{owner}/{repo}/pulls/{index}/comments", scope="issue", guards=CHANGE_PULLS, keeps_form=True)
 def submit_line_comment(
     request: RequestContext, target: RepositoryAccess, index: int, body: LineCommentForm
 ) -> RawResponse:
