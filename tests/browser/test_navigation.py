@@ -93,8 +93,10 @@ def test_the_address_and_commands_of_an_empty_repository_can_be_copied(
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light")], indirect=True)
 def test_a_page_with_progress_does_not_reload_while_a_form_is_used(site: Service, page: Page) -> None:
-    """What somebody typed is kept; the page reloads once its forms are as they were."""
+    """What somebody typed or selected is kept; the page reloads once its forms are as they were."""
     prepare(site)
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
+        assert api.post("/repos/admin/tides/milestones", json={"title": "Spring"}).status_code == 201
 
     def add_progress(route: Route) -> None:
         response = route.fetch()
@@ -112,6 +114,15 @@ def test_a_page_with_progress_does_not_reload_while_a_form_is_used(site: Service
     with page.expect_navigation():
         field.fill("")
         field.blur()
+    milestone = page.get_by_label("Milestone")
+    milestone.focus()
+    milestone.select_option("Spring")
+    milestone.blur()
+    page.wait_for_timeout(1000)
+    assert milestone.input_value()
+    with page.expect_navigation():
+        milestone.select_option("None")
+        milestone.blur()
 
 
 @pytest.mark.parametrize("page", ["desktop", "phone"], indirect=True)

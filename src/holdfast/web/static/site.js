@@ -98,12 +98,16 @@
 
   // Pages that show progress reload, but not while somebody uses a form of theirs.
   const progress = document.querySelector("[data-reload-after]");
-  const isUsed = (field) => {
-    const isChanged = ["checkbox", "radio"].includes(field.type) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
-    return isChanged || field === document.activeElement;
+  const isChanged = (field) => {
+    if (field instanceof HTMLSelectElement) {
+      // Without a selected option in the page, the first one is.
+      return field.selectedIndex !== Math.max([...field.options].findIndex((option) => option.defaultSelected), 0);
+    }
+    return ["checkbox", "radio"].includes(field.type) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
   };
+  const isUsed = (field) => isChanged(field) || field === document.activeElement;
   if (progress) setInterval(() => {
-    if (![...document.querySelectorAll("main :is(input, textarea)")].some(isUsed)) location.reload();
+    if (![...document.querySelectorAll("main :is(input, textarea, select)")].some(isUsed)) location.reload();
   }, Number(progress.dataset.reloadAfter));
 
   // The scripts of formulas and diagrams are loaded only on pages that have some, if they were built.
