@@ -35,6 +35,20 @@ def test_errors_are_explained(guild: OrganizationFixture) -> None:
     assert dora.post(f"{PAGE}/remove", data={"name": "nobody-here"}).status_code == 404
 
 
+def test_a_rejected_removal_leads_to_the_pages_of_the_list(guild: OrganizationFixture) -> None:
+    """The name is not in the form that adds a collaborator."""
+    dora = guild.visit("dora")
+    for number in range(31):
+        name = f"deckhand{number:02}"
+        guild.clients.account(name)
+        assert dora.post(PAGE, data={"name": name, "mode": "read"}).status_code == 303
+    response = dora.post(f"{PAGE}/remove", data={"name": "nobody-here"})
+    assert response.status_code == 404
+    assert f'rel="next" href="{PAGE}?page=2"' in response.text
+    assert 'value="nobody-here"' not in response.text
+    assert 'value="deckhand30"' in dora.get(f"{PAGE}?page=2").text
+
+
 def test_the_number_of_queries_does_not_grow_with_collaborators(
     guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

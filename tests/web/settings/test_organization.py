@@ -47,6 +47,19 @@ def test_members_are_added_and_removed(guild: OrganizationFixture, monkeypatch: 
     assert "/eve" not in ada.get(f"{PAGE}/members").text
 
 
+def test_a_rejected_removal_leads_to_the_pages_of_the_members(guild: OrganizationFixture) -> None:
+    """The address of the form that removes a member has no pages."""
+    ada = guild.visit("ada")
+    team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read"}).json()["id"]
+    for number in range(31):
+        name = f"deckhand{number:02}"
+        guild.clients.account(name)
+        assert ada.post(f"{PAGE}/members", data={"name": name, "team": str(team)}).status_code == 303
+    response = ada.post(f"{PAGE}/members/remove", data={"name": "nobody-here"})
+    assert response.status_code == 404
+    assert f'rel="next" href="{PAGE}/members?page=2"' in response.text
+
+
 def test_renaming_and_deleting_ask_for_the_name(guild: OrganizationFixture) -> None:
     """An organization that owns a repository cannot be deleted, and its old name redirects."""
     ada = guild.visit("ada")

@@ -89,5 +89,5 @@ def remove_collaborator_page(
     try:
         collaborators.remove(request.app, request.actor, target, required_text(body.name, "Name"))
     except HostingError as error:
-        return show_people(request, target, PageParams(1, 30), body, error)
+        return show_people(request, target, PageParams(1, 30), CollaboratorForm(), error)
     return redirect_to(f"{root_path(target)}/settings/collaborators", "collaborator-removed", body.name.strip())
