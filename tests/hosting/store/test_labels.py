@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from holdfast.hosting.errors import ColorRefused
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.labels import Label, add_label, check_color, labels_usable, one_per_scope
+from holdfast.hosting.store.labels import Label, add_label, check_color, labels_of, labels_usable, one_per_scope
 from tests.hosting.repository_helpers import make_organization, make_repository
 
 NAMES = st.sampled_from(["a", "s/a", "s/b", "s/t/a", "s/t/b", "/a", "s/", "t/a"])
@@ -51,3 +51,5 @@ def test_usable_are_the_labels_of_a_repository_and_of_its_organization(database:
     add_label(database, here, "old", "ffffff", archived_at=1)
     assert [label.name for label in labels_usable(database, here, limit=9)] == ["bug", "wish"]
     assert [label.name for label in labels_usable(database, here, limit=1)] == ["bug"]
+    used = [label.id for label in labels_of(database, here, skip=0, limit=9)[0]]
+    assert [label.name for label in labels_usable(database, here, limit=9, used=used)] == ["old", "wish", "bug"]

@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.hosting.store import issues
 from holdfast.hosting.store.issue_relations import issue_parts
-from holdfast.hosting.store.labels import add_label
-from holdfast.hosting.store.milestones import add_milestone
+from holdfast.hosting.store.labels import add_label, change_label
+from holdfast.hosting.store.milestones import add_milestone, change_milestone
 from tests.hosting.dependency_helpers import relate
 from tests.web.issues.conftest import AT, IssueSite
 
@@ -266,3 +266,39 @@ def test_users_subscribe_to_an_issue_and_unsubscribe(site: IssueSite) -> None:
     assert ">Subscribe</button>" in ada.get(f"{AT}/issues/1").text
     assert "subscription" not in site.browser().get(f"{AT}/issues/1").text
     assert eve.post("/ada/secret/issues/1/subscription", data={"subscribe": "true"}).status_code == 404
+
+
+def test_labels_and_milestones_that_are_not_listed_are_typed(site: IssueSite) -> None:
+    """The form lists the labels that the issue has, also archived ones, and sixty others."""
+    database, ship = site.clients.database, site.ship
+    tall = site.issue("Mast")
+    ids = [add_label(database, ship, f"part {number:02}", "ff0000").id for number in range(63)]
+    bob = site.browser("bob")
+    assert bob.post(f"{ONE}/labels", data={"more": " part 62 "}).status_code == 303
+    text = bob.get(ONE).text
+    assert f'name="label" value="{ids[62]}" checked' in text
+    assert 'id="more-label"' in text
+    assert f'name="label" value="{ids[61]}"' not in text
+    change_label(database, ship, ids[62], archived_at=1)
+    assert f'name="label" value="{ids[62]}" checked' in bob.get(ONE).text
+    assert bob.post(f"{ONE}/labels", data={"chosen": str(ids[62]), "more": "part 61"}).status_code == 303
+    assert [label.id for label in issue_parts(database, [tall], ship).labels[tall.id]] == [ids[61]]
+    refused = bob.post(f"{ONE}/labels", data={"more": "part 99"})
+    assert (refused.status_code, "The repository has no label part 99." in refused.text) == (422, True)
+
+
+def test_a_milestone_that_is_not_listed_is_not_shown_as_closed(site: IssueSite) -> None:
+    """The form lists the milestone of the issue, and sixty open ones; the title of any other can be typed."""
+    database, ship, ada = site.clients.database, site.ship, site.people["ada"]
+    site.issue("Mast")
+    steps = [add_milestone(database, ship, ada, f"Step {number:02}") for number in range(62)]
+    bob = site.browser("bob")
+    assert 'id="more-milestone"' in bob.get(ONE).text
+    assert bob.post(f"{ONE}/milestone", data={"milestone": str(steps[0].id), "more": "Step 61"}).status_code == 303
+    assert issues.find_issue(database, ship, 1).milestone_id == steps[61].id
+    assert f'<option value="{steps[61].id}" selected>Step 61</option>' in bob.get(ONE).text
+    change_milestone(database, ship, ada, steps[61], is_closed=True)
+    assert f'<option value="{steps[61].id}" selected>Step 61 (closed)</option>' in bob.get(ONE).text
+    refused = bob.post(f"{ONE}/milestone", data={"milestone": str(steps[61].id), "more": "Step 99"})
+    assert (refused.status_code, "The repository has no milestone Step 99." in refused.text) == (422, True)
+    assert issues.find_issue(database, ship, 1).milestone_id == steps[61].id

@@ -1,11 +1,24 @@
 """Labels of a repository, or of an organization and thereby of all its repositories."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, false, func, insert, literal, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    case,
+    delete,
+    false,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 
 from holdfast.hosting.errors import ColorRefused, InvalidReference, NoSuchLabel
 from holdfast.hosting.store.accounts import Account
@@ -89,12 +102,18 @@ def labels_of(
     return [Label(*row) for row in rows], total
 
 
-def labels_usable(database: Database, repository: Repository, *, limit: int) -> list[Label]:
-    """Return the labels that can be used in a repository, including its owner's, by name."""
-    statement = select(*COLUMNS).where(usable_in(repository), labels.c.archived_at == 0)
+def labels_usable(
+    database: Database, repository: Repository, *, limit: int, used: Collection[int] = ()
+) -> list[Label]:
+    """Return the labels that can be used in a repository, including its owner's, by name.
+
+    The labels with the ids `used` come first, also archived ones.
+    """
+    is_used = labels.c.id.in_(used)
+    statement = select(*COLUMNS).where(usable_in(repository), or_(labels.c.archived_at == 0, is_used))
+    ordered = statement.order_by(case((is_used, 0), else_=1), labels.c.name, labels.c.id)
     with database.read() as connection:
-        rows = connection.execute(statement.order_by(labels.c.name, labels.c.id).limit(limit)).all()
-    return [Label(*row) for row in rows]
+        return [Label(*row) for row in connection.execute(ordered.limit(limit))]
 
 
 def find_label(database: Database, keeper: Repository | Account, number: int) -> Label:

@@ -24,7 +24,7 @@ from holdfast.hosting.services import issue_subscriptions, issues
 from holdfast.hosting.services.issues import IssueEdit
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.issues.choices import as_ids, end_of_day
+from holdfast.web.issues.choices import as_ids, end_of_day, milestone_with_title
 from holdfast.web.issues.issue_page import RejectedForm, preview_of, show
 from holdfast.web.issues.rows import issue_path, page_path
 from holdfast.web.pages import redirect_to
@@ -65,10 +65,14 @@ class StateForm(msgspec.Struct, frozen=True):
 
 
 class LabelsForm(msgspec.Struct, frozen=True):
-    """The labels that are checked, and those that were checked when the form was opened."""
+    """The labels that are checked, and those that were checked when the form was opened.
+
+    `more` is the name of a label that is not listed.
+    """
 
     label: list[str] = []
     chosen: list[str] = []
+    more: str = ""
 
 
 class AssigneesForm(msgspec.Struct, frozen=True):
@@ -83,9 +87,10 @@ class AssigneesForm(msgspec.Struct, frozen=True):
 
 
 class IssueMilestoneForm(msgspec.Struct, frozen=True):
-    """The milestone of the issue."""
+    """The milestone of the issue; `more` is the title of one that is not listed."""
 
     milestone: str = ""
+    more: str = ""
 
 
 class DeadlineForm(msgspec.Struct, frozen=True):
@@ -175,7 +180,9 @@ def submit_issue_labels(
     Labels that the form does not list, or that somebody else has changed since it was opened, stay as they are.
     """
     wanted, before = as_ids(body.label), as_ids(body.chosen)
-    more = [number for number in wanted if number not in before]
+    more: list[int | str] = [number for number in wanted if number not in before]
+    if body.more.strip():
+        more.append(body.more.strip())
     less = [number for number in before if number not in wanted]
     return apply_change(request, target, index, issues.change_labels, more=more, less=less)
 
@@ -202,8 +209,16 @@ def submit_issue_milestone(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueMilestoneForm
 ) -> RawResponse:
     """Set or remove the milestone of an issue."""
-    milestone_id = next(iter(as_ids([body.milestone])), 0)
-    return apply_change(request, target, index, issues.edit, IssueEdit(milestone_id=milestone_id))
+    return apply_change(request, target, index, set_milestone, body)
+
+
+def set_milestone(
+    app: App, actor: Actor, target: RepositoryAccess, issue: Issue, form: IssueMilestoneForm
+) -> None:
+    """Set the milestone of an issue to the selected one, or to the one whose title was typed."""
+    selected, title = next(iter(as_ids([form.milestone])), 0), form.more.strip()
+    milestone_id = milestone_with_title(app.database, target.repository, title) if title else selected
+    issues.edit(app, actor, target, issue, IssueEdit(milestone_id=milestone_id))
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/deadline", scope="issue", guards=CHANGE_ISSUES)

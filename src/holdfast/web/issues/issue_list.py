@@ -15,7 +15,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_lists import Filter
-from holdfast.web.issues.choices import Choices, as_ids, choices
+from holdfast.web.issues.choices import NO_CHOICES, Choices, as_ids, choices
 from holdfast.web.issues.label_colors import LabelBadge, is_dark
 from holdfast.web.issues.rows import rows_of
 from holdfast.web.issues.search_text import IssueSearchText, parse_search, write_search
@@ -49,7 +49,6 @@ TYPES: Final = ("issues", "pulls", "all")
 SPECIAL: Final = ("none", "*")
 # The color of a label that is not among the options: archived, of another repository, or beyond the limit.
 GREY: Final = "8a8f8d"
-NOTHING: Final = Choices([], [], more_people=False, milestones=[])
 
 
 class IssuesQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,7 +159,7 @@ class IssueFilter:
         )
 
 
-def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account | None = None) -> IssueFilter:
+def parse_filter(query: IssuesQuery, choices: Choices = NO_CHOICES, user: Account | None = None) -> IssueFilter:
     """Parse the query string of an issue list: the search field, then the menus."""
     search = parse_search(query.q)
     state = query.state if query.state in STATES else search.state or "open"

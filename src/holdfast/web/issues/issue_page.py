@@ -205,6 +205,7 @@ def show(
     budget = TextBudget(markdown_context(target))
     body, is_whole = budget.show(issue.body)
     row = rows_of(request, [issue], repository)[0]
+    chosen = {label_badge.id for label_badge in row.tags}
     return show_in(
         request,
         target,
@@ -238,8 +239,8 @@ def show(
         may_apply=may.comment
         and issue.is_pull
         and suggestions.may_apply(request.app, request.actor, target, issue),
-        choices=choices(request, target) if may.write else None,
-        chosen={label_badge.id for label_badge in row.tags},
+        choices=choices(request, target, chosen=chosen) if may.write else None,
+        chosen=chosen,
         people={account.id for account in row.people},
         tried=tried,
         is_subscribed=(

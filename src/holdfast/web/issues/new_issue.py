@@ -75,6 +75,7 @@ def form(
 ) -> RawResponse:
     """Render the form with the typed values."""
     writes = target.permissions.may_write(Unit.ISSUES)
+    chosen = set(as_ids(typed.label))
     return show_in(
         request,
         target,
@@ -83,9 +84,9 @@ def form(
         title=f"New issue · {target.repository.full_name}",
         status=status,
         typed=typed,
-        chosen=set(as_ids(typed.label)),
+        chosen=chosen,
         people=set(typed.assignee),
-        choices=choices(request, target) if writes else None,
+        choices=choices(request, target, chosen=chosen) if writes else None,
         problem=problem,
         preview=preview,
     )
