@@ -1,5 +1,7 @@
 """The label pages."""
 
+import re
+
 import pytest
 
 from holdfast.hosting.store import labels
@@ -86,3 +88,28 @@ def test_a_refused_label_is_shown_whichever_page_it_is_on(site: IssueSite) -> No
     assert "hexadecimal" in response.text
     assert 'value="label 30, renamed"' in response.text
     assert 'value="kept"' in response.text
+
+
+def test_a_label_that_changed_meanwhile_is_not_overwritten(site: IssueSite) -> None:
+    """The page has the typed values and shows the current ones; submitting the form again replaces them."""
+    database, bob = site.clients.database, site.browser("bob")
+    label = labels.add_label(database, site.ship, "bug", "ff0000")
+    at, opened = f"{LABELS}/{label.id}", bob.get(LABELS).text
+    labels.change_label(database, site.ship, label.id, description="Breaks something")
+    sent = {"name": "defect", "color": "#ff0000", "description": "", "version": version_in(opened)}
+    refused = bob.post(at, data=sent)
+    assert refused.status_code == 409
+    assert "changed while you were editing" in refused.text
+    assert "Breaks something" in refused.text
+    assert 'value="defect"' in refused.text
+    assert labels.find_label(database, site.ship, label.id).name == "bug"
+    wrong = bob.post(at, data={**sent, "name": ""})
+    assert version_in(wrong.text) == sent["version"]
+    assert bob.post(at, data={**sent, "version": version_in(refused.text)}).status_code == 303
+    assert labels.find_label(database, site.ship, label.id).name == "defect"
+
+
+def version_in(text: str) -> str:
+    """Return the version in the only form that edits a label."""
+    (version,) = re.findall(r'name="version" value="(\w+)"', text)
+    return str(version)

@@ -1,5 +1,7 @@
 """The milestone pages."""
 
+import re
+
 from holdfast.hosting.store import issues, milestones
 from holdfast.hosting.store.issues import NewIssue
 from tests.web.issues.conftest import AT, HOSTILE_TEXT, IssueSite
@@ -67,3 +69,30 @@ def test_a_refused_milestone_is_shown_whichever_list_it_is_in(site: IssueSite) -
         assert "Title is required." in response.text
         assert "kept</textarea>" in response.text
         assert f'href="{STEPS}?state={state}" aria-current="true"' in response.text
+
+
+def test_a_milestone_that_changed_meanwhile_is_not_overwritten(site: IssueSite) -> None:
+    """Submitting the page with both versions again overwrites it; closing it needs no version."""
+    database, ada, bob = site.clients.database, site.people["ada"], site.browser("bob")
+    milestone = milestones.add_milestone(database, site.ship, ada, "Spring")
+    at, opened = f"{STEPS}/{milestone.id}", bob.get(STEPS).text
+    milestones.change_milestone(database, site.ship, ada, milestone, description="Before the tide")
+    sent = {"title": "Summer", "description": "", "due_on": "", "version": version_in(opened)}
+    refused = bob.post(at, data=sent)
+    assert refused.status_code == 409
+    assert "changed while you were editing" in refused.text
+    assert "Before the tide" in refused.text
+    assert 'value="Summer"' in refused.text
+    assert milestones.find_milestone(database, site.ship, milestone.id).title == "Spring"
+    wrong = bob.post(at, data={**sent, "title": ""})
+    assert version_in(wrong.text) == sent["version"]
+    assert bob.post(at, data={"state": "closed"}).status_code == 303
+    assert bob.post(at, data={**sent, "version": version_in(refused.text)}).status_code == 303
+    now = milestones.find_milestone(database, site.ship, milestone.id)
+    assert (now.title, now.description, now.is_closed) == ("Summer", "", True)
+
+
+def version_in(text: str) -> str:
+    """Return the version in the only form that edits a milestone."""
+    (version,) = re.findall(r'name="version" value="(\w+)"', text)
+    return str(version)

@@ -34,13 +34,14 @@ class NewLabel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes to a label; None keeps a value."""
+    """Changes to a label; None keeps a value, and a version requires that the label still has it."""
 
     name: str | None = None
     color: str | None = None
     description: str | None = None
     is_exclusive: bool | None = None
     is_archived: bool | None = None
+    version: str = ""
 
 
 def create(app: App, actor: Actor, owner: LabelOwner, new: NewLabel) -> Label:
@@ -59,7 +60,7 @@ def create(app: App, actor: Actor, owner: LabelOwner, new: NewLabel) -> Label:
 
 
 def edit(app: App, actor: Actor, owner: LabelOwner, label_id: int, changes: LabelEdit) -> Label:
-    """Edit a label; raise `NoSuchLabel` if the owner has no label with that id."""
+    """Edit a label; raise `NoSuchLabel` if the owner has no label with that id, and `Outdated` if it changed."""
     keeper = require_management(actor, owner)
     columns: dict[str, str | bool | int] = {}
     if changes.name is not None:
@@ -73,7 +74,7 @@ def edit(app: App, actor: Actor, owner: LabelOwner, label_id: int, changes: Labe
         columns["is_exclusive"] = changes.is_exclusive
     if changes.is_archived is not None:
         columns["archived_at"] = archived_at(is_archived=changes.is_archived)
-    return labels.change_label(app.database, keeper, label_id, **columns)
+    return labels.change_label(app.database, keeper, label_id, version=changes.version, **columns)
 
 
 def delete(app: App, actor: Actor, owner: LabelOwner, label_id: int) -> None:

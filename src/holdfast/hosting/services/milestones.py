@@ -31,12 +31,16 @@ class NewMilestone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MilestoneEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes to a milestone; None keeps a value, and `NO_DUE_DATE` removes the due date."""
+    """Changes to a milestone; None keeps a value, and `NO_DUE_DATE` removes the due date.
+
+    A version requires that the milestone still has it.
+    """
 
     title: str | None = None
     description: str | None = None
     due_on: datetime | None = None
     is_closed: bool | None = None
+    version: str = ""
 
 
 def create(app: App, actor: Actor, target: RepositoryAccess, new: NewMilestone) -> Milestone:
@@ -57,7 +61,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, new: NewMilestone) 
 def edit(
     app: App, actor: Actor, target: RepositoryAccess, milestone: Milestone, changes: MilestoneEdit
 ) -> Milestone:
-    """Change, close or reopen a milestone."""
+    """Change, close or reopen a milestone; raise `Outdated` if it is not of the given version any more."""
     user = access.require_issue_management(actor, target)
     columns: dict[str, str | bool | int] = {}
     if changes.title is not None:
@@ -70,7 +74,9 @@ def edit(
     due_at = due(changes.due_on, "DueOn")
     if due_at is not None:
         columns["due_at"] = due_at
-    return milestones.change_milestone(app.database, target.repository, user, milestone, **columns)
+    return milestones.change_milestone(
+        app.database, target.repository, user, milestone, version=changes.version, **columns
+    )
 
 
 def delete(app: App, actor: Actor, target: RepositoryAccess, milestone: Milestone) -> None:

@@ -1,5 +1,6 @@
 """Labels of a repository, or of an organization and thereby of all its repositories."""
 
+import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from holdfast.hosting.errors import ColorRefused, InvalidReference, NoSuchLabel
+from holdfast.hosting.errors import ColorRefused, InvalidReference, NoSuchLabel, Outdated
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import lock_graph
@@ -64,6 +65,12 @@ class Label:
         """The part before the last slash if the label is exclusive; otherwise empty."""
         before, slash, after = self.name.rpartition("/")
         return before if self.is_exclusive and slash and after else ""
+
+    @property
+    def version(self) -> str:
+        """The version of what an edit can change (optimistic locking): a hash, since rows count no versions."""
+        values = (self.name, self.color, self.description, self.is_exclusive, self.archived_at > 0)
+        return hashlib.sha256(repr(values).encode()).hexdigest()
 
 
 COLUMNS: Final = tuple(labels.c[name] for name in Label.__dataclass_fields__)
@@ -214,23 +221,27 @@ def copy_labels(connection: Connection, source_id: int, repository_id: int) -> N
 
 
 def change_label(
-    database: Database, keeper: Repository | Account, number: int, **columns: str | bool | int
+    database: Database,
+    keeper: Repository | Account,
+    number: int,
+    *,
+    version: str = "",
+    **columns: str | bool | int,
 ) -> Label:
-    """Change a label; its colour is checked."""
+    """Change a label; its colour is checked. Raises `Outdated` if it is not of the given version any more."""
     if "color" in columns:
         columns["color"] = check_color(str(columns["color"]))
     if not columns:
         return find_label(database, keeper, number)
+    is_label = and_(belongs_to_owner(keeper), labels.c.id == number)
     with database.write() as connection:
-        row = connection.execute(
-            update(labels)
-            .where(and_(belongs_to_owner(keeper), labels.c.id == number))
-            .values(**columns)
-            .returning(*COLUMNS)
-        ).one_or_none()
-    if row is None:
-        raise NoSuchLabel(f"label does not exist [label_id: {number}]")
-    return Label(*row)
+        before = connection.execute(select(*COLUMNS).where(is_label).with_for_update()).one_or_none()
+        if before is None:
+            raise NoSuchLabel(f"label does not exist [label_id: {number}]")
+        if version not in {"", Label(*before).version}:
+            raise Outdated("the label was changed in the meantime")
+        changed = update(labels).where(labels.c.id == number).values(**columns)
+        return Label(*connection.execute(changed.returning(*COLUMNS)).one())
 
 
 def delete_label(database: Database, keeper: Repository | Account, number: int) -> None:

@@ -1,12 +1,13 @@
 """Milestones, with their counts of open and closed issues."""
 
+import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, or_, select, update
 
-from holdfast.hosting.errors import InvalidReference, NoSuchMilestone
+from holdfast.hosting.errors import InvalidReference, NoSuchMilestone, Outdated
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import issue_transaction
@@ -40,6 +41,11 @@ class Milestone:
     updated_at: int
     open_issues: int
     closed_issues: int
+
+    @property
+    def version(self) -> str:
+        """The version of title, description and due date (optimistic locking): a hash, as of a label."""
+        return hashlib.sha256(repr((self.title, self.description, self.due_at)).encode()).hexdigest()
 
 
 def counted(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -130,19 +136,27 @@ def add_milestone(
 
 
 def change_milestone(
-    database: Database, repository: Repository, actor: Account, milestone: Milestone, **columns: str | bool | int
+    database: Database,
+    repository: Repository,
+    actor: Account,
+    milestone: Milestone,
+    *,
+    version: str = "",
+    **columns: str | bool | int,
 ) -> Milestone:
-    """Change a milestone; closing it sets the time."""
+    """Change a milestone; closing it sets the time. Raises `Outdated` if it is not of the given version."""
     with issue_transaction(database, repository, actor) as change:
-        if "is_closed" in columns and columns["is_closed"] != milestone.is_closed:
+        before = milestones_by_id(change.connection, [milestone.id]).get(milestone.id)
+        if before is None:
+            raise NoSuchMilestone(f"milestone does not exist [id: {milestone.id}, repo_id: {repository.id}]")
+        if version not in {"", before.version}:
+            raise Outdated("the milestone was changed in the meantime")
+        if "is_closed" in columns and columns["is_closed"] != before.is_closed:
             columns["closed_at"] = change.now if columns["is_closed"] else 0
         change.connection.execute(
             update(milestones).where(milestones.c.id == milestone.id).values(updated_at=change.now, **columns)
         )
-        changed = milestones_by_id(change.connection, [milestone.id]).get(milestone.id)
-    if changed is None:
-        raise NoSuchMilestone(f"milestone does not exist [id: {milestone.id}, repo_id: {repository.id}]")
-    return changed
+        return milestones_by_id(change.connection, [milestone.id])[milestone.id]
 
 
 def delete_milestone(database: Database, repository: Repository, actor: Account, milestone: Milestone) -> None:

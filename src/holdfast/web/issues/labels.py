@@ -7,7 +7,7 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.errors import HostingError, NoSuchLabel
+from holdfast.hosting.errors import HostingError, NoSuchLabel, Outdated
 from holdfast.hosting.guards import MANAGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
@@ -25,16 +25,21 @@ __all__ = ["page_labels", "submit_delete_label", "submit_edit_label", "submit_la
 
 SIZE: Final = 30
 SUGGESTED: Final = "2f7d6b"
+CHANGED: Final = (
+    "This label was changed while you were editing. The list shows it as it is now, the form has your values; "
+    "saving replaces the current ones."
+)
 
 
 class LabelForm(msgspec.Struct, frozen=True):
-    """The form of a label; a color field sends the color with a leading #."""
+    """The form of a label, and the version that is edited; a color field sends the color with a leading #."""
 
     name: str = ""
     color: str = f"#{SUGGESTED}"
     description: str = ""
     exclusive: str = ""
     archived: str = ""
+    version: str = ""
 
     @property
     def new(self) -> NewLabel:
@@ -56,6 +61,7 @@ class LabelForm(msgspec.Struct, frozen=True):
             description=self.description,
             is_exclusive=self.exclusive == "true",
             is_archived=self.archived == "true",
+            version=self.version,
         )
 
 
@@ -80,11 +86,15 @@ def submit_label(request: RequestContext, target: RepositoryAccess, body: LabelF
 
 @endpoint("POST /{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGE_ISSUES)
 def submit_edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: LabelForm) -> RawResponse:  # noqa: A002  # in the path
-    """Change a label."""
+    """Change a label; one that changed in the meantime is not overwritten."""
     try:
         edited = service.edit(request.app, request.actor, target, id, body.changes)
     except NoSuchLabel:
         raise
+    except Outdated as error:
+        # Submitting the form again overwrites the values that are shown now.
+        again = msgspec.structs.replace(body, version="")
+        return show(request, target, typed=again, changing=id, problem=CHANGED, status=status_for(error))
     except HostingError as error:
         return show(request, target, typed=body, changing=id, problem=message_for(error), status=status_for(error))
     return redirect_to(f"{root_path(target)}/labels", "label-saved", edited.name)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.errors import HostingError, NoSuchMilestone, UnknownState
+from holdfast.hosting.errors import HostingError, NoSuchMilestone, Outdated, UnknownState
 from holdfast.hosting.guards import MANAGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
@@ -28,17 +28,22 @@ from holdfast.web.repository_frame import ISSUES, root_path, show_in
 __all__ = ["page_milestones", "submit_delete_milestone", "submit_edit_milestone", "submit_milestone"]
 
 SIZE: Final = 20
+CHANGED: Final = (
+    "This milestone was changed while you were editing. The list shows it as it is now, the form has your values; "
+    "saving replaces the current ones."
+)
 STATES: Final = {"open": False, "closed": True}
 STATE_NOTICES: Final = {"open": "reopened", "closed": "closed"}
 
 
 class MilestoneForm(msgspec.Struct, frozen=True):
-    """The form of a milestone; with a state, only that changes."""
+    """The form of a milestone, and the version that is edited; with a state, only that changes."""
 
     title: str = ""
     description: str = ""
     due_on: str = ""
     state: str = ""
+    version: str = ""
 
     @property
     def new(self) -> NewMilestone:
@@ -53,7 +58,7 @@ class MilestoneForm(msgspec.Struct, frozen=True):
         if self.state:
             return MilestoneEdit(is_closed=self.state == "closed")
         due_on = end_of_day(self.due_on, "DueOn") or NO_DUE_DATE
-        return MilestoneEdit(title=self.title, description=self.description, due_on=due_on)
+        return MilestoneEdit(title=self.title, description=self.description, due_on=due_on, version=self.version)
 
 
 EMPTY: Final = MilestoneForm()
@@ -99,7 +104,7 @@ def submit_edit_milestone(
     id: int,  # noqa: A002  # named in the path
     body: MilestoneForm,
 ) -> RawResponse:
-    """Change a milestone, or close or reopen it."""
+    """Change a milestone, or close or reopen it; one that changed in the meantime is not overwritten."""
     if body.state not in {"", *STATES}:
         raise UnknownState(body.state)
     milestone = milestones.find_milestone(request.app.database, target.repository, id)
@@ -107,6 +112,11 @@ def submit_edit_milestone(
         edited = service.edit(request.app, request.actor, target, milestone, body.changes)
     except NoSuchMilestone:
         raise
+    except Outdated as error:
+        # Submitting the form again overwrites the values that are shown now.
+        again = msgspec.structs.replace(body, version="")
+        now = milestones.find_milestone(request.app.database, target.repository, id)
+        return show(request, target, typed=again, changing=now, problem=CHANGED, status=status_for(error))
     except HostingError as error:
         return show(
             request, target, typed=body, changing=milestone, problem=message_for(error), status=status_for(error)
@@ -171,5 +181,6 @@ def show(
 def milestone_row(milestone: Milestone, budget: TextBudget, typed: MilestoneForm | None) -> MilestoneRow:
     """Return the row of a milestone, with its form filled with its values or the typed ones."""
     day = moment(milestone.due_at)[:10] if milestone.due_at else ""
-    own = MilestoneForm(milestone.title, milestone.description, day)
-    return MilestoneRow(milestone, budget.show(milestone.description)[0], typed or own)
+    own = MilestoneForm(milestone.title, milestone.description, day, version=milestone.version)
+    shown = own if typed is None else msgspec.structs.replace(typed, version=typed.version or own.version)
+    return MilestoneRow(milestone, budget.show(milestone.description)[0], shown)
