@@ -6,8 +6,7 @@ import httpx
 import pytest
 from sqlalchemy import Connection, insert, update
 
-from holdfast.hosting.api import comments as comments_api
-from holdfast.hosting.http import pagination
+from holdfast.hosting.http import long_lists, pagination
 from holdfast.hosting.store import comments as comment_rows
 from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.comments import Comment
@@ -80,7 +79,7 @@ def test_a_list_of_long_comments_is_streamed(
         return by_id(connection, ids)
 
     monkeypatch.setattr(comment_rows, "comments_by_id", count)
-    monkeypatch.setattr(comments_api, "IN_MEMORY", 10)
+    monkeypatch.setattr(long_lists, "IN_MEMORY", 10)
     streamed = ada.get(f"{ISSUES}/1/comments")
     assert "Content-Length" not in streamed.headers
     assert streamed.json() == whole.json()

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+from holdfast.hosting.http import long_lists
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.repositories import Repository, find_repository
 from holdfast.hosting.store.tables import teams
@@ -183,6 +184,23 @@ def test_a_line_comment_has_its_hunk_and_position(ada: httpx.Client, bob: httpx.
         post(bob, "COMMENT", 422, comments=[bad])
     post(bob, "COMMENT", 422, comments=[at(1)] * 101)
     post(bob, "COMMENT", 422, body="b", commit_id="1" * 40)
+
+
+def test_a_review_with_long_comments_is_streamed(
+    ada: httpx.Client, bob: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list is the same, with the current positions and the total."""
+    drafts = [{"path": "hull.txt", "body": f"é{number}", "new_position": 10} for number in range(60)]
+    review = post(bob, "COMMENT", body="See the lines", comments=drafts)
+    write(ada, "hull.txt", f"line 0\n{NEW}", "fix", sha=blob(ada, "hull.txt", "fix"))
+    whole = ada.get(f"{REVIEWS}/{review['id']}/comments")
+    assert "Content-Length" in whole.headers
+    assert [(item["body"], item["position"]) for item in whole.json()] == [(f"é{n}", 11) for n in range(60)]
+    monkeypatch.setattr(long_lists, "IN_MEMORY", 10)
+    streamed = ada.get(f"{REVIEWS}/{review['id']}/comments")
+    assert "Content-Length" not in streamed.headers
+    assert streamed.headers["X-Total-Count"] == "60"
+    assert streamed.json() == whole.json()
 
 
 def test_a_line_is_followed_when_the_head_moves(ada: httpx.Client, bob: httpx.Client) -> None:

@@ -108,8 +108,8 @@ def place_of(made: NewLineComment, number: int = 1) -> LinePlace:
 
 def stored(scenario: Scenario, review: Review) -> list[int]:
     """Return the ids of the line comments of a review."""
-    comments, _ = store.line_comments_of(scenario.app.database, review, skip=0, limit=10)
-    return [each.id for each, _ in comments]
+    places, _ = store.places_in_review(scenario.app.database, review, skip=0, limit=10)
+    return [place.comment_id for place in places]
 
 
 def positions(scenario: Scenario, issue: Issue, head: str, *made: NewLineComment) -> dict[int, CurrentPosition]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -12,6 +12,7 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.long_lists import batches_of, list_or_stream
 from holdfast.hosting.http.pagination import PagedList, PageParams, page_or_all, paging_headers
 from holdfast.hosting.http.responses import RawResponse
 from holdfast.hosting.request_context import RequestContext
@@ -40,12 +41,6 @@ __all__ = [
     "show_comment",
     "show_timeline",
 ]
-
-
-# Comments that are loaded at a time, and the characters of their bodies above which a list is streamed.
-BATCH: Final = 50
-IN_MEMORY: Final = 2**21
-JSON: Final = "application/json;charset=utf-8"
 
 
 class CommentsQuery(msgspec.Struct, frozen=True):
@@ -84,36 +79,17 @@ def list_comments(
     )
     request.response_headers |= paging_headers(request, page, total)
     batches = comment_batches(request, target.repository, issue, ids)
-    listed: list[CommentSchema] = []
-    size = 0
-    for batch in batches:
-        listed += batch
-        size += sum(len(comment.body) for comment in batch)
-        if size > IN_MEMORY:
-            return RawResponse(pieces(listed, batches), JSON)
-    return listed
+    return list_or_stream(batches, lambda comment: comment.body)
 
 
 def comment_batches(
     request: RequestContext, repository: Repository, issue: Issue, ids: Sequence[int]
 ) -> Iterator[list[CommentSchema]]:
     """Yield comments in batches; those that were deleted meanwhile are left out."""
-    for start in range(0, len(ids), BATCH):
-        some = ids[start : start + BATCH]
+    for some in batches_of(ids):
         with request.app.database.read() as connection:
             by_id = comments.comments_by_id(connection, some)
         yield comment_list(request, repository, [(by_id[number], issue) for number in some if number in by_id])
-
-
-def pieces(first: list[CommentSchema], batches: Iterator[list[CommentSchema]]) -> Iterator[bytes]:
-    """Yield a list of comments as JSON, with one batch at a time in memory."""
-    text = msgspec.json.encode(first)[:-1]
-    first.clear()
-    yield text
-    for batch in batches:
-        if batch:
-            yield b"," + msgspec.json.encode(batch)[1:-1]
-    yield b"]"
 
 
 @endpoint(

@@ -1,6 +1,6 @@
 """The API of pull request reviews and review requests."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -9,7 +9,9 @@ from msgspec import Meta
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import in_repository, not_archived, sees_pulls, signed_in
 from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.long_lists import batches_of, list_or_stream
 from holdfast.hosting.http.pagination import PagedList, PageParams, page_or_all, paging_headers
+from holdfast.hosting.http.responses import RawResponse
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.reviews import PullReview, PullReviewComment, line_comment_list, review_list
 from holdfast.hosting.schemas.users import UserSchema, user
@@ -18,7 +20,10 @@ from holdfast.hosting.services.line_comments import LONGEST_BODY, LineDraft
 from holdfast.hosting.services.reviews import LONGEST_MESSAGE, ReviewDraft, ReviewRequests
 from holdfast.hosting.store import line_comments as stored_comments
 from holdfast.hosting.store import reviews as stored_reviews
+from holdfast.hosting.store.comments import comments_by_id
 from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.review_changes import LinePlace
 from holdfast.hosting.store.reviews import Review
 
 __all__ = [
@@ -195,20 +200,33 @@ def list_review_comments(
     index: int,
     id: int,  # noqa: A002  # the path parameter's name
     page: PageParams,
-) -> list[PullReviewComment]:
-    """List the line comments of a review with their current positions; not paged by default."""
+) -> list[PullReviewComment] | RawResponse:
+    """List the line comments of a review with their current positions; not paged by default, streamed if long."""
     issue = pulls.find(request.app, target, index)
     review = reviews.find(request.app, request.actor, issue, id)
     page = page_or_all(request, page)
-    comments, total = stored_comments.line_comments_of(
-        request.app.database, review, skip=page.skip, limit=page.size
-    )
+    places, total = stored_comments.places_in_review(request.app.database, review, skip=page.skip, limit=page.size)
     request.response_headers |= paging_headers(request, page, total)
     head = reviews.head_of(request.app, issue)
-    places = [place for _, place in comments]
     current = line_comments.current_positions(request.app, target, issue, places, head)
     positions = {number: (at.path, at.line, at.commit_id) for number, at in current.items()}
-    return line_comment_list(request, target.repository, issue, comments, positions)
+    batches = line_comment_batches(request, target.repository, issue, places, positions)
+    return list_or_stream(batches, lambda comment: comment.body)
+
+
+def line_comment_batches(
+    request: RequestContext,
+    repository: Repository,
+    issue: Issue,
+    places: Sequence[LinePlace],
+    positions: Mapping[int, tuple[str, int, str]],
+) -> Iterator[list[PullReviewComment]]:
+    """Yield line comments in batches; those that were deleted meanwhile are left out."""
+    for some in batches_of(places):
+        with request.app.database.read() as connection:
+            by_id = comments_by_id(connection, [place.comment_id for place in some])
+        present = [(by_id[place.comment_id], place) for place in some if place.comment_id in by_id]
+        yield line_comment_list(request, repository, issue, present, positions)
 
 
 @endpoint(

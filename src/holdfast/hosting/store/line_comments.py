@@ -19,7 +19,7 @@ __all__ = [
     "delete_pending_comment",
     "find_line_comment",
     "line_comments_in",
-    "line_comments_of",
+    "places_in_review",
     "places_of",
     "resolvers",
 ]
@@ -28,16 +28,14 @@ PLACE: Final = tuple(review_comments.c[name] for name in LinePlace.__dataclass_f
 BOTH: Final = comments.join(review_comments, review_comments.c.comment_id == comments.c.id)
 
 
-def line_comments_of(
-    database: Database, review: Review, *, skip: int, limit: int
-) -> tuple[list[tuple[Comment, LinePlace]], int]:
-    """Return one page of a review's line comments, oldest first, and the total."""
+def places_in_review(database: Database, review: Review, *, skip: int, limit: int) -> tuple[list[LinePlace], int]:
+    """Return the positions of one page of a review's line comments, oldest first, and the total."""
     condition = review_comments.c.review_id == review.id
-    statement = select(*COLUMNS, *PLACE).select_from(BOTH).where(condition).order_by(comments.c.id)
+    statement = select(*PLACE).where(condition).order_by(review_comments.c.comment_id)
     with database.read() as connection:
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
         total = connection.execute(select(func.count()).select_from(review_comments).where(condition)).scalar_one()
-    return [(Comment(*row[:WIDTH]), LinePlace(*row[WIDTH:])) for row in rows], total
+    return [LinePlace(*row) for row in rows], total
 
 
 def line_comments_in(
