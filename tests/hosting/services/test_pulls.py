@@ -18,7 +18,7 @@ from holdfast.hosting.errors import (
     Permission,
     RepositoryArchived,
 )
-from holdfast.hosting.services import branches, forks, issues, pulls, reviews
+from holdfast.hosting.services import branches, forks, issues, pull_heads, pulls, reviews
 from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
 from holdfast.hosting.services.reviews import ReviewRequests
@@ -307,6 +307,35 @@ def test_who_may_push_to_a_private_fork_opens_a_pull_request_from_it(scenario: S
     assert app.copies.update(home.id).header(tip) is None
     opened = pulls.create(*scenario.caller(scenario.reader, home), FIX, head="eve:fix", base="main")
     assert opened.head_sha == tip
+
+
+def test_a_private_fork_shows_what_is_pushed_to_it_in_pull_requests_of_its_writers_only(
+    scenario: Scenario, fork: Repository
+) -> None:
+    """A pull request that a reader opened while the fork was public stays as it was, until the fork is public."""
+    app = scenario.app
+    home = publish(scenario, scenario.repository)
+    publish(scenario, fork)
+    (mia,) = make_people(app.database, "mia")
+    theirs = pulls.create(*scenario.caller(mia, home), FIX, head="eve:fix", base="main")
+    own = pulls.create(*scenario.caller(scenario.reader, home), FIX, head="eve:fix", base="other")
+    publish(scenario, fork, is_private=True)
+    change = file_change("secret", b"treasure")
+    tip = commit_files(app, commit_request(app, fork, change, branch="fix")).commit.id
+    closed = pulls.edit(*scenario.caller(scenario.reader, home), own, IssueEdit(state="closed"))
+    pull_heads.follow_branches(app, fork.id)
+    assert head_of(app, home, theirs) == theirs.head_sha
+    assert app.copies.update(home.id).header(tip) is None
+    pulls.edit(*scenario.caller(scenario.reader, home), closed, IssueEdit(state="open"))
+    assert head_of(app, home, own) == tip
+    publish(scenario, fork)
+    pull_heads.follow_branches(app, fork.id)
+    assert head_of(app, home, theirs) == tip
+
+
+def head_of(app: App, home: Repository, issue: Issue) -> str | None:
+    """Return the commit that the head ref of a pull request points to."""
+    return repository_log.find_ref(app.database, home.id, f"refs/pull/{issue.number}/head")
 
 
 def test_branches_of_a_private_fork_are_not_copied_to_its_parent(scenario: Scenario, fork: Repository) -> None:

@@ -13,7 +13,7 @@ from holdfast.hosting.store import pulls
 from holdfast.hosting.store.accounts import account_by_id
 from holdfast.hosting.store.repositories import Repository, repositories_by_id
 
-__all__ = ["editable_branches", "require_branch_write"]
+__all__ = ["editable_branches", "may_write", "require_branch_write"]
 
 # Maximum open pull requests from one fork that are examined.
 MOST_PULLS: Final = 200

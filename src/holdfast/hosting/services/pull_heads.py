@@ -18,6 +18,7 @@ from holdfast.hosting.git import history
 from holdfast.hosting.git.commits import Commit
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.services import branch_protection
+from holdfast.hosting.services.maintainer_edits import may_write
 from holdfast.hosting.storage.pack_files import pack_new
 from holdfast.hosting.store import (
     comments,
@@ -42,6 +43,7 @@ __all__ = [
     "close_orphans",
     "follow",
     "follow_branches",
+    "is_hidden",
     "move_head",
     "objects_for",
     "pushed_range",
@@ -181,13 +183,25 @@ def objects_for(app: App, base: Repository, head: Repository, sha: str) -> list[
     return [] if new_pack is None else [new_pack]
 
 
+def is_hidden(repository: Repository) -> bool:
+    """Return whether a repository, or its owner, is private."""
+    return repository.is_private or repository.owner.visibility == "private"
+
+
 def follow(app: App, issue: Issue, actor_id: int | None) -> bool:
-    """Update the head of an open pull request to its branch; return whether it moved."""
+    """Update the head of an open pull request to its branch; return whether it moved.
+
+    All readers of the base can read the head. That of a private fork is updated only while the author of the pull
+    request may push to the fork, as is required for opening one.
+    """
     if issue.head_repository_id is None:
         return False
-    base, head = find_by_id(app.database, issue.repository_id), find_by_id(app.database, issue.head_repository_id)
     tip = repository_log.find_ref(app.database, issue.head_repository_id, f"{BRANCHES}{issue.head_branch}")
+    # Read after the branch: nothing is copied that was pushed after the fork was made private.
+    base, head = find_by_id(app.database, issue.repository_id), find_by_id(app.database, issue.head_repository_id)
     if base is None or head is None or tip is None or tip == issue.head_sha:
+        return False
+    if base.id != head.id and is_hidden(head) and not may_write(app, issue.author_id or 0, head):
         return False
     packs = [] if base.id == head.id else objects_for(app, base, head, tip)
     old = RefUpdate(head_ref(issue.number), issue.head_sha, tip)

@@ -150,7 +150,7 @@ def find_branches(
     if branch == base and source.id == own.id:
         raise InvalidReference("Head", "must be another branch than base")
     is_fork = source.id != own.id
-    if is_fork and is_hidden(source) and not permissions_in(app, actor, source).may_write(Unit.CODE):
+    if is_fork and pull_heads.is_hidden(source) and not permissions_in(app, actor, source).may_write(Unit.CODE):
         raise InvalidReference("Head", "must be a branch that you may push to, as its fork is private")
     head_sha, base_sha = branch_tip(app, source, branch), branch_tip(app, own, base)
     merge_base = "" if is_fork else history.merge_base(app.copies.update(own.id), base_sha, head_sha)
@@ -183,7 +183,7 @@ def open_head(app: App, actor: Actor, target: RepositoryAccess, head: str) -> tu
     repo = app.copies.update(target.repository.id)
     if repo.header(sha) is None:
         access.require_login(actor)
-        if is_hidden(source):
+        if pull_heads.is_hidden(source):
             raise InvalidReference("Head", "the branches of a private fork cannot be compared here")
         source_copy = app.copies.update(source.id)
         with app.copies.writing(target.repository.id) as copy:
@@ -202,11 +202,6 @@ def head_repository(app: App, actor: Actor, target: RepositoryAccess, named: str
     if repository is not None and permissions_in(app, actor, repository).may_read(Unit.CODE):
         return repository
     raise InvalidReference("Head", f"must be a branch of {own.full_name} or of a fork")
-
-
-def is_hidden(repository: Repository) -> bool:
-    """Return whether a repository, or its owner, is private."""
-    return repository.is_private or repository.owner.visibility == "private"
 
 
 def branch_tip(app: App, repository: Repository, branch: str) -> str:
