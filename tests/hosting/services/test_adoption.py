@@ -11,13 +11,15 @@ from holdfast.hosting.app import App
 from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import StorageUnavailable
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.services import adoption, repositories
+from holdfast.hosting.services import adoption, releases, repositories
 from holdfast.hosting.services.adoption import adopt, has_happened, record_pending_updates
+from holdfast.hosting.services.releases import ReleaseEdit
 from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.hosting.store import migrate, pending_ref_updates
 from holdfast.hosting.store.commit_keys import IdempotencyKey, find_key
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.releases import ReleaseFields
 from holdfast.hosting.store.repositories import repository_by_id
 from holdfast.hosting.store.repository_log import NOT_ADOPTED
 from holdfast.settings import Settings
@@ -218,3 +220,20 @@ def test_the_default_branch_of_a_repository_that_is_not_adopted_is_not_changed(
     lost.write_bytes(content)
     adopt(app)
     assert list(examine(app, deep=True)) == []
+
+
+@pytest.mark.parametrize("tag", ["v1", "v9"])
+def test_a_release_of_a_repository_that_is_not_adopted_is_refused_with_the_cause(
+    app: App, old: OldDataFolder, tag: str
+) -> None:
+    """Also one of an existing tag: the tags are not in the database. A draft can be saved."""
+    commit = oracle.line(old.loose, "rev-parse", "main~1")
+    (old.loose / "objects" / commit[:2] / commit[2:]).unlink()
+    migrate.upgrade(old.database)
+    adopt(app)
+    owner = Actor(old.owner)
+    target = repositories.show(app, owner, LOOSE)
+    draft = releases.create(app, owner, target, ReleaseFields(tag_name=tag, is_draft=True))
+    with pytest.raises(StorageUnavailable, match="not adopted"):
+        releases.edit(app, owner, target, draft, ReleaseEdit(is_draft=False))
+    assert releases.find(app, target, draft.id) == draft

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
-from holdfast.hosting.errors import NoSuchRelease, Outdated, ReleaseTaken
+from holdfast.hosting.errors import NoSuchRelease, Outdated, ReleaseTaken, StorageUnavailable
 from holdfast.hosting.store import events, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.attachments import Attachment, AttachmentHolder, attachments_in
@@ -99,7 +99,9 @@ CHANGE = Statement(
 DELETE = Statement(delete(releases).where(releases.c.id == bindparam("number")))
 # Taken before the row of a release, as by updates of refs, which turn the releases of deleted tags into drafts.
 LOCK_REPOSITORY = Statement(
-    select(repositories.c.id).where(repositories.c.id == bindparam("repository")).with_for_update(key_share=True)
+    select(repositories.c.version)
+    .where(repositories.c.id == bindparam("repository"))
+    .with_for_update(key_share=True)
 )
 PUBLISHED: Final = select(func.count()).where(releases.c.repository_id == repositories.c.id, ~releases.c.is_draft)
 RECOUNT = Statement(
@@ -225,7 +227,10 @@ def locked_release(link: Link, repository: Repository, release: Release) -> Rele
 
 def require_tag(link: Link, repository: Repository, tag_name: str) -> None:
     """Raise `Outdated` if a tag was deleted; with the repository locked, none is until the transaction ends."""
-    LOCK_REPOSITORY.run(link, repository=repository.id)
+    versions = LOCK_REPOSITORY.run(link, repository=repository.id)
+    if versions and versions[0][0] == repository_log.NOT_ADOPTED:
+        # Its tags are not in the database.
+        raise StorageUnavailable("the repository is not adopted yet; `holdfast admin doctor` says more")
     if repository_log.target_of(link, repository.id, f"refs/tags/{tag_name}") is None:
         raise Outdated("the tag was deleted in the meantime")
 
