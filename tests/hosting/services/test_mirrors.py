@@ -175,7 +175,7 @@ def test_a_mirror_that_is_transferred_while_it_is_fetched_has_events_of_its_new_
     app, repository = scenario.app, scenario.repository
     add_commit(app.database, repository, "main")
     with app.database.write() as connection:
-        move_to(app, connection, repository, scenario.writer, scenario.owner, ())
+        move_to(connection, repository, scenario.writer, scenario.owner, ())
     apply_new_branch(scenario)
     with app.database.read() as connection:
         owners = connection.execute(select(events.c.owner_id).where(events.c.kind == "create")).scalars().all()

@@ -259,7 +259,7 @@ def test_a_push_to_a_repository_that_is_transferred_meanwhile_is_an_event_of_its
     (ada,) = make_people(app.database, "ada")
     pushing = RepositoryPush(app, repository, repository.owner)
     with app.database.write() as connection:
-        repository_services.move_to(app, connection, repository, ada, repository.owner, ())
+        repository_services.move_to(connection, repository, ada, repository.owner, ())
     assert judged(app, pushing) == []
     head, _tree = objects_of(app, repository)
     assert pushing.update(AcceptedPush((RefUpdate("refs/heads/topic", ZERO, head),), (), False)) == []

@@ -20,6 +20,7 @@ from holdfast.hosting.services import push_mirrors, repositories, transfers, web
 from holdfast.hosting.services.remotes import Credentials
 from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.hosting.services.webhooks import NewWebhook
+from holdfast.hosting.store import hooks
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.repositories import repository_by_id
 from holdfast.hosting.store.transfers import WaitingTransfer
@@ -105,7 +106,10 @@ def test_a_new_owner_has_no_credentials_of_the_old_one(scenario: Scenario) -> No
     )
     service_hook = msgspec.structs.replace(hook, authorization="Bearer service")
     webhooks.create(app, Actor(admin), WebhookOwner(None), service_hook)
-    ids = [webhooks.create(app, owner, theirs, each).id for each in (hook, service_hook)]
+    webhooks.create(app, owner, theirs, hook)
+    with app.database.write() as connection:
+        hooks.copy_defaults(connection, ship.id)
+    ids = [shown.id for shown in webhooks.list_webhooks(app, owner, theirs, skip=0, limit=9)[0]]
     with_password, without = (
         push_mirrors.create(app, owner, target, address="http://127.0.0.1:9/x.git", credentials=credentials).name
         for credentials in (Credentials("ada", "password"), Credentials())

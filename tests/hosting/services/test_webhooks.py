@@ -34,11 +34,12 @@ from holdfast.hosting.errors import (
 from holdfast.hosting.services import repositories, webhooks
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.services.webhooks import NewWebhook, WebhookEdit
-from holdfast.hosting.store import accounts, deliveries, organizations
+from holdfast.hosting.store import accounts, deliveries, hooks, organizations
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.deliveries import DeliveryFilter
 from holdfast.secret import Secret
 from holdfast.settings import Settings
+from tests.hosting.repository_helpers import make_repository
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 WANTED = NewWebhook(type="gitea", url="https://ci.example/h", content_type="json")
@@ -276,3 +277,27 @@ def test_the_header_of_a_default_webhook_is_not_sent_to_a_host_of_a_user(app: Ap
     webhooks.edit(app, Actor(ada), owner, copy.id, edit)
     own = webhooks.edit(app, Actor(ada), owner, copy.id, WebhookEdit(url="https://other.example/h"))
     assert app.cipher.decrypt(own.authorization) == "Bearer own"
+
+
+@pytest.mark.parametrize("change", [None, WebhookEdit(authorization="Bearer new")])
+def test_a_copy_keeps_the_header_from_users_when_the_default_webhook_changes(
+    app: App, ada: Account, change: WebhookEdit | None
+) -> None:
+    """Also after the default webhook was deleted, and in a repository generated from one with a copy."""
+    admin = Actor(accounts.find_user(app.database, "admin"))
+    default = webhooks.create(app, admin, WebhookOwner(None), replace(WANTED, authorization="Bearer hunter2"))
+    ship = repositories.create(app, ada, ada, NewRepository(name="ship"))
+    if change is None:
+        webhooks.delete(app, admin, WebhookOwner(None), default.id)
+    else:
+        webhooks.edit(app, admin, WebhookOwner(None), default.id, change)
+    boat = make_repository(app.database, ada, "boat")
+    with app.database.write() as connection:
+        hooks.copy_hooks(connection, ship.id, boat.id)
+    for repository in (ship, boat):
+        owner = WebhookOwner(
+            RepositoryAccess(repository, repositories.permissions_in(app, Actor(ada), repository))
+        )
+        ((copy,), _) = webhooks.list_webhooks(app, Actor(ada), owner, skip=0, limit=9)
+        with pytest.raises(InvalidWebhookOption):
+            webhooks.edit(app, Actor(ada), owner, copy.id, WebhookEdit(url="https://evil.example/h"))

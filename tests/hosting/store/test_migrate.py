@@ -252,3 +252,21 @@ def test_labels_on_issues_have_the_state_of_the_issue_after_the_upgrade(empty_da
     with empty_database.read() as connection:
         rows = [tuple(row) for row in connection.execute(copied)]
     assert rows == [(1, 1, False, False, 71), (2, 2, True, True, 72)]
+
+
+def test_copies_of_default_webhooks_are_recognised_after_the_upgrade(empty_database: Database) -> None:
+    """By the ciphertext of their original, or by that of other copies if it is gone; others are not."""
+    migrate.upgrade(empty_database, to="0033")
+    hook = {"type": "gitea", "url": "https://ci.example/h", "content_type": "json", "events": "push"}
+    with empty_database.write() as connection:
+        add_row(connection, "users", name="ada")
+        for name in ("ship", "boat"):
+            add_row(connection, "repositories", owner_id=1, name=name, folded_name=name)
+        add_row(connection, "hooks", scope="default", authorization="kept", **hook)
+        for number, header in ((1, "kept"), (1, "gone"), (2, "gone"), (2, "own"), (1, ""), (2, "")):
+            add_row(connection, "hooks", scope="repository", repository_id=number, authorization=header, **hook)
+    migrate.upgrade(empty_database)
+    inherited = text('SELECT id, "authorization" FROM hooks WHERE inherits_header ORDER BY id')
+    with empty_database.read() as connection:
+        rows = [tuple(row) for row in connection.execute(inherited)]
+    assert rows == [(2, "kept"), (3, "gone"), (4, "gone")]

@@ -40,7 +40,7 @@ from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.git.refs import check_new_branch
 from holdfast.hosting.git.repository import Kind
-from holdfast.hosting.services import durations, file_templates, users, webhooks
+from holdfast.hosting.services import durations, file_templates, users
 from holdfast.hosting.services.fields import check_length, check_ref_field, check_required
 from holdfast.hosting.storage.pack_files import new_pack
 from holdfast.hosting.store import (
@@ -480,12 +480,11 @@ def transfer(
             raise NoSuchAccount(new_owner)
         raise Forbidden(Permission.NEW_OWNER)
     with app.database.write() as connection:
-        move_to(app, connection, target.repository, owner, user, team_ids)
+        move_to(connection, target.repository, owner, user, team_ids)
     return store.repository_by_id(app.database, target.repository.id)
 
 
-def move_to(  # noqa: PLR0917  # both callers name them in this order
-    app: App,
+def move_to(
     connection: Connection,
     repository: store.Repository,
     owner: Account,
@@ -507,7 +506,7 @@ def move_to(  # noqa: PLR0917  # both callers name them in this order
     if owner.id != repository.owner.id:
         remove_teams(connection, repository.id)
         remove_tag_teams(connection, repository.id)
-        webhooks.remove_authorizations(app, connection, repository)
+        hooks.remove_authorizations(connection, repository.id)
         push_mirrors.remove_credentials(connection, repository.id, CREDENTIALS_REMOVED)
     teams.give_transferred(connection, owner, repository.id, team_ids)
     record_transferred(connection, repository, owner, actor)

@@ -125,7 +125,7 @@ def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
         raise Forbidden(Permission.ACCEPT_TRANSFER)
     with app.database.write() as connection:
         store.remove_transfer(connection, target.repository, transfer.recipient)
-        repositories.move_to(app, connection, target.repository, transfer.recipient, user, transfer.team_ids)
+        repositories.move_to(connection, target.repository, transfer.recipient, user, transfer.team_ids)
     return repository_rows.repository_by_id(app.database, target.repository.id)
 
 

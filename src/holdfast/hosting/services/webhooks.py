@@ -6,12 +6,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from sqlalchemy import ColumnElement, Connection, true
+from sqlalchemy import ColumnElement, true
 
 from holdfast.hosting.access import Actor, WebhookOwner, require_webhook_admin
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
-    DecryptionFailed,
     EventRefused,
     InvalidField,
     InvalidValue,
@@ -26,7 +25,6 @@ from holdfast.hosting.errors import (
 )
 from holdfast.hosting.git import refs
 from holdfast.hosting.store import deliveries, hooks, repositories
-from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.encryption import SecretCipher
 from holdfast.hosting.store.event_types import expand_events
 from holdfast.hosting.store.globs import compile_glob
@@ -51,7 +49,6 @@ __all__ = [
     "edit",
     "find",
     "list_webhooks",
-    "remove_authorizations",
     "require_enabled",
     "resume",
     "send_test",
@@ -157,53 +154,28 @@ def edit(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, changes: 
     stored = authorize(app, actor, owner)
     hook = hooks.find_hook(app.database, stored, webhook_id)
     columns = changed_columns(hook, changes, app.cipher)
-    if "authorization" not in columns and owner.target is not None and not actor.is_admin:
-        check_inherited(app, hook, str(columns.get("url", hook.url)))
+    if "authorization" in columns:
+        columns["inherits_header"] = False
+    elif not actor.is_admin:
+        check_inherited(hook, str(columns.get("url", hook.url)))
     return hooks.change_hook(app.database, stored, hook, columns)
 
 
-def check_inherited(app: App, hook: Hook, url: str) -> None:
+def check_inherited(hook: Hook, url: str) -> None:
     """Raise `InvalidWebhookOption` if a URL would send the header of a default webhook to another host.
 
     Every new repository has a copy of the default webhooks, whose headers only site administrators know.
     """
-    if not hook.authorization or origin_of(hook.url) == origin_of(url):
-        return
-    if decrypted(app.cipher, hook.authorization) in default_headers(app, app.database):
+    if hook.inherits_header and origin_of(hook.url) != origin_of(url):
         reason = "is on another host, and an administrator has set the authorization header; enter or remove it"
         message = "Invalid url: another host needs an authorization_header, as an administrator has set this one"
         raise InvalidWebhookOption("url", reason, message)
-
-
-def default_headers(app: App, database: Database) -> set[str | None]:
-    """Return the Authorization headers of the default webhooks."""
-    return {decrypted(app.cipher, header) for header in hooks.default_authorizations(database)} - {None}
-
-
-def remove_authorizations(app: App, connection: Connection, repository: Repository) -> None:
-    """Remove the Authorization headers of a repository's webhooks before it has another owner.
-
-    The new owner may change their URLs. Those of default webhooks stay: `edit` protects them.
-    """
-    headers = hooks.authorizations_in(connection, repository.id)
-    if headers:
-        kept = default_headers(app, TransactionDatabase(app.database, connection))
-        removed = [number for number, header in headers.items() if decrypted(app.cipher, header) not in kept]
-        hooks.remove_authorizations(connection, removed)
 
 
 def origin_of(url: str) -> tuple[str, str]:
     """Return scheme, host and port of a URL."""
     parts = urlsplit(url)
     return parts.scheme.lower(), parts.netloc.lower()
-
-
-def decrypted(cipher: SecretCipher, text: str) -> str | None:
-    """Return a secret; None if its key was lost, so that it is never sent."""
-    try:
-        return cipher.decrypt(text)
-    except DecryptionFailed:
-        return None
 
 
 def delete(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> None:

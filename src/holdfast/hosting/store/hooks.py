@@ -1,7 +1,7 @@
 """Webhooks: their target, events, state and lease."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -10,6 +10,7 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    Insert,
     Integer,
     bindparam,
     cast,
@@ -36,11 +37,9 @@ __all__ = [
     "HookOwner",
     "HookSummary",
     "add_hook",
-    "authorizations_in",
     "change_hook",
     "copy_defaults",
     "copy_hooks",
-    "default_authorizations",
     "find_hook",
     "hooks_of",
     "remove_authorizations",
@@ -69,6 +68,8 @@ class Hook:
     """Encrypted; empty if there is none."""
     authorization: str
     """Encrypted; empty if there is none."""
+    inherits_header: bool
+    """Whether the Authorization header is that of the default webhook this is a copy of."""
     meta: str
     events: str
     branch_filter: str
@@ -220,46 +221,39 @@ def remove_hook(database: Database, hook: Hook) -> None:
 NOT_COPIED: Final = frozenset(
     [
         *("id", "scope", "repository_id", "owner_id", "created_at", "updated_at"),
-        *("paused_at", "pause_reason", "holder", "held_until"),
+        *("paused_at", "pause_reason", "holder", "held_until", "inherits_header"),
     ]
 )
 COPIED: Final = tuple(column for column in HOOK if column.name not in NOT_COPIED)
-COPY_COLUMNS: Final = ["scope", "repository_id", "created_at", "updated_at", *(column.name for column in COPIED)]
-COPY = select(
-    literal("repository"),
-    *(bindparam(name, type_=BigInteger) for name in ("repository_id", "now", "now")),
-    *COPIED,
-).order_by(hooks.c.id)
-COPY_DEFAULTS = insert(hooks).from_select(COPY_COLUMNS, COPY.where(hooks.c.scope == "default"))
-COPY_OF_REPOSITORY = insert(hooks).from_select(
-    COPY_COLUMNS,
-    COPY.where(hooks.c.scope == "repository", hooks.c.repository_id == bindparam("source_id", type_=BigInteger)),
+COPY_COLUMNS: Final = [
+    *("scope", "repository_id", "created_at", "updated_at", "inherits_header"),
+    *(column.name for column in COPIED),
+]
+
+
+def copy_of(inherits_header: ColumnElement[bool], *conditions: ColumnElement[bool]) -> Insert:
+    """Return the statement that copies webhooks to a repository."""
+    rows = select(
+        literal("repository"),
+        *(bindparam(name, type_=BigInteger) for name in ("repository_id", "now", "now")),
+        inherits_header,
+        *COPIED,
+    )
+    return insert(hooks).from_select(COPY_COLUMNS, rows.where(*conditions).order_by(hooks.c.id))
+
+
+COPY_DEFAULTS: Final = copy_of(hooks.c.authorization != "", hooks.c.scope == "default")
+COPY_OF_REPOSITORY: Final = copy_of(
+    hooks.c.inherits_header,
+    hooks.c.scope == "repository",
+    hooks.c.repository_id == bindparam("source_id", type_=BigInteger),
 )
 
 
-DEFAULT_AUTHORIZATIONS = Statement(
-    select(hooks.c.authorization).where(CONDITIONS["default"], hooks.c.authorization != bindparam("empty"))
-)
-
-
-def default_authorizations(database: Database) -> list[str]:
-    """Return the encrypted Authorization headers of the default webhooks, which are copied to repositories."""
-    return [header for (header,) in database.rows(DEFAULT_AUTHORIZATIONS, empty="")]
-
-
-def authorizations_in(connection: Connection, repository_id: int) -> dict[int, str]:
-    """Return the encrypted Authorization headers of a repository's webhooks, by id."""
-    statement = select(hooks.c.id, hooks.c.authorization).where(
-        hooks.c.repository_id == repository_id, hooks.c.authorization != ""
-    )
-    return {row.id: row.authorization for row in connection.execute(statement)}
-
-
-def remove_authorizations(connection: Connection, ids: Collection[int]) -> None:
-    """Remove the Authorization headers of webhooks."""
-    connection.execute(
-        update(hooks).where(hooks.c.id.in_(ids)).values(authorization="", updated_at=int(time.time()))
-    )
+def remove_authorizations(connection: Connection, repository_id: int) -> None:
+    """Remove the Authorization headers of a repository's webhooks, but not those of default webhooks."""
+    own = (hooks.c.repository_id == repository_id, hooks.c.authorization != "", ~hooks.c.inherits_header)
+    connection.execute(update(hooks).where(*own).values(authorization="", updated_at=int(time.time())))
 
 
 def copy_defaults(connection: Connection, repository_id: int) -> None:

@@ -87,6 +87,7 @@ NUMBERS: dict[str, object] = {
     **dict.fromkeys(("id", "paused_at", "held_until", "created_at", "updated_at"), 0),
     **dict.fromkeys(("repository_id", "owner_id"), None),
     "is_active": True,
+    "inherits_header": False,
 }
 
 

@@ -39,6 +39,8 @@ hooks = Table(
     # Encrypted: see `encryption`.
     words("secret", ""),
     words("authorization", ""),
+    # Whether the header is that of the default webhook this is a copy of, which only site administrators know.
+    flag("inherits_header"),
     # JSON object of strings: settings of some types, such as a channel.
     words("meta", "{}"),
     # Event names, comma-separated, in order.
