@@ -1,5 +1,6 @@
 """The forms that create, edit and delete releases and their files."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,36 @@ def test_files_are_added_and_deleted(clients: ServiceClients, git: Git) -> None:
     assert attachments_of(clients.database, holder_of(release)) == []
     assert ada.post(f"{at}/{file.id}/delete").status_code == 404
     assert ada.post(f"{AT}/99/delete").status_code == 404
+
+
+def test_a_release_that_changed_meanwhile_is_not_overwritten(clients: ServiceClients, git: Git) -> None:
+    """A draft that was published is not made a draft again by who edits it, unless they submit the form again."""
+    ada, api = visitor(clients, "ada"), clients.open("/api/v1", "ada")
+    ada.post(AT, data={"tag_name": "v1", "body": "Mine", "action": "draft"})
+    release = release_of(clients, "v1")
+    assert release is not None
+    opened = ada.get(f"{AT}/edit/v1").text
+    api.patch(f"/repos/ada/Notes/releases/{release.id}", json={"draft": False, "body": "Theirs <b>"})
+    sent = {"tag_name": "v1", "body": "Mine, longer", "action": "draft", "version": version_in(opened)}
+    refused = ada.post(f"{AT}/{release.id}", data=sent)
+    assert refused.status_code == 409
+    assert "changed while you were editing" in refused.text
+    assert "Theirs &lt;b&gt;" in refused.text
+    assert "Mine, longer" in refused.text
+    now = release_of(clients, "v1")
+    assert now is not None
+    assert (now.body, now.is_draft) == ("Theirs <b>", False)
+    again = {**sent, "action": "publish", "version": version_in(refused.text)}
+    assert ada.post(f"{AT}/{release.id}", data=again).status_code == 303
+    now = release_of(clients, "v1")
+    assert now is not None
+    assert (now.body, now.is_draft) == ("Mine, longer", False)
+
+
+def version_in(text: str) -> str:
+    """Return the version in the form of a release."""
+    (version,) = re.findall(r'name="version" value="(\w+)"', text)
+    return str(version)
 
 
 def test_only_writers_change_releases_and_nobody_in_an_archive(clients: ServiceClients, git: Git) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.errors import HostingError, NoSuchAttachment, NoSuchRelease
+from holdfast.hosting.errors import HostingError, NoSuchAttachment, NoSuchRelease, Outdated
 from holdfast.hosting.guards import not_archived, signed_in, writes
 from holdfast.hosting.http.body import Upload
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
@@ -34,12 +34,16 @@ __all__ = [
 
 WRITING: Final = (*READING, signed_in, not_archived, writes(Unit.RELEASES))
 LARGEST_TEXT: Final = 4 * 2**20
+CHANGED: Final = (
+    "This release was changed while you were editing. The current version is below, yours is in the form; saving "
+    "replaces the current version."
+)
 # The number of tags and branches offered; any other can be typed.
 OFFERED: Final = 100
 
 
 class ReleaseForm(msgspec.Struct, frozen=True):
-    """The fields of a release; `action` is the button that was pressed."""
+    """The fields of a release, and the version that is edited; `action` is the button that was pressed."""
 
     tag_name: str = ""
     target: str = ""
@@ -47,6 +51,7 @@ class ReleaseForm(msgspec.Struct, frozen=True):
     body: str = ""
     prerelease: str = ""
     action: str = "publish"
+    version: str = ""
 
     @property
     def fields(self) -> ReleaseFields:
@@ -70,6 +75,7 @@ class ReleaseForm(msgspec.Struct, frozen=True):
             body=self.body,
             is_draft=self.action == "draft",
             is_prerelease=bool(self.prerelease),
+            version=self.version,
         )
 
 
@@ -87,6 +93,7 @@ def form_of_release(release: Release) -> ReleaseForm:
         name=release.name,
         body=release.body,
         prerelease="on" if release.is_prerelease else "",
+        version=release.version,
     )
 
 
@@ -98,8 +105,12 @@ def form_page(
     *,
     status: int = 200,
     problem: str = "",
+    theirs: Release | None = None,
 ) -> RawResponse:
-    """Render the form of a new release, or of one that exists."""
+    """Render the form of a new release, or of one that exists.
+
+    `theirs` is the release as somebody else changed it while it was edited.
+    """
     root = root_path(target)
     return show_in(
         request,
@@ -115,6 +126,7 @@ def form_page(
         tags=[ref.name for ref in ref_lists.list_tags(request.app, target.repository, limit=OFFERED)[0]],
         branches=[ref.name for ref in ref_lists.list_branches(request.app, target.repository, limit=OFFERED)[0]],
         problem=problem,
+        theirs=theirs,
     )
 
 
@@ -169,10 +181,15 @@ def submit_edit_release(
     id: int,  # noqa: A002  # named in the path
     body: ReleaseForm,
 ) -> RawResponse:
-    """Change a release; a draft can be published."""
+    """Change a release; a draft can be published. One that changed in the meantime is not overwritten."""
     release = found_release(request, target, id)
     try:
         changed = releases.edit(request.app, request.actor, target, release, body.changes)
+    except Outdated as error:
+        # Submitting the form again overwrites the version that is shown now.
+        now = found_release(request, target, id)
+        again = msgspec.structs.replace(body, version=now.version)
+        return form_page(request, target, again, now, status=status_for(error), problem=CHANGED, theirs=now)
     except HostingError as error:
         return form_page(request, target, body, release, status=status_for(error), problem=message_for(error))
     published = release.is_draft and not changed.is_draft

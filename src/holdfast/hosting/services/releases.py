@@ -35,7 +35,7 @@ BODY_LENGTH: Final = 2**20
 
 
 class ReleaseEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes to a release; None keeps a value."""
+    """Changes to a release; None keeps a value, and a version requires that the release still has it."""
 
     tag_name: str | None = None
     target: str | None = None
@@ -43,6 +43,7 @@ class ReleaseEdit(msgspec.Struct, frozen=True, kw_only=True):
     body: str | None = None
     is_draft: bool | None = None
     is_prerelease: bool | None = None
+    version: str = ""
 
 
 def may_see_drafts(target: RepositoryAccess) -> bool:
@@ -128,6 +129,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, release: Release, cha
     """Edit a release; the tag is created if it is missing and the release is no longer a draft.
 
     The edit is applied to the current state of the release, so what another request has changed meanwhile is kept.
+    Raises `Outdated` if a version is given and the release is not of it any more.
     """
     user = require_release_write(actor, target)
 
@@ -146,9 +148,11 @@ def try_to_edit(
     app: App, target: RepositoryAccess, user: Account, release: Release, changes: ReleaseEdit
 ) -> Release:
     """Edit a release; raise `Outdated` or `RefMoved` if another request has changed it, or its tag."""
-    chosen = {name: value for name, value in msgspec.structs.asdict(changes).items() if value is not None}
-    kept = {name: getattr(release, name) for name in ReleaseFields.__struct_fields__}
-    fields = ReleaseFields(**{**kept, **chosen})
+    if changes.version not in {"", release.version}:
+        raise Outdated("the release was changed in the meantime")
+    names = ReleaseFields.__struct_fields__
+    chosen = {name: value for name in names if (value := getattr(changes, name)) is not None}
+    fields = ReleaseFields(**{**{name: getattr(release, name) for name in names}, **chosen})
     check_fields(fields, release)
     return with_tag(
         app,

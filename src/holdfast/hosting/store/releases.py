@@ -1,5 +1,6 @@
 """Releases of a repository, each for a tag."""
 
+import hashlib
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -48,6 +49,12 @@ class Release(msgspec.Struct, frozen=True):
     author_id: int | None
     created_at: int
     published_at: int
+
+    @property
+    def version(self) -> str:
+        """The version of what an edit can change (optimistic locking): a hash, since rows count no versions."""
+        values = (self.tag_name, self.target, self.name, self.body, self.is_draft, self.is_prerelease)
+        return hashlib.sha256(repr(values).encode()).hexdigest()
 
 
 class ReleaseFields(msgspec.Struct, frozen=True, kw_only=True):
