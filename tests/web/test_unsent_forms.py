@@ -78,11 +78,20 @@ def test_a_comment_sent_without_a_session_can_be_sent_after_logging_in(clients: 
     assert "You are not logged in any more" in response.text
     assert 'href="/login?next=%2Fada%2Fship%2Fissues%2F1%3Fpage%3D2" target="_blank"' in response.text
     assert "<b>this" not in response.text
+    assert '<input type="hidden" name="then" value="close">' in response.text
     assert fields_of(response) == list(form.items())
     sent = visitor(clients, "ada").post(path, data=dict(fields_of(response)))
     assert sent.status_code == 303
     assert ada.get("/repos/ada/ship/issues/1").json()["state"] == "closed"
     assert ada.get("/repos/ada/ship/issues/1/comments").json()[0]["body"].strip() == TEXT.strip()
+
+
+def test_a_text_of_one_word_is_shown(clients: ServiceClients) -> None:
+    """What the user typed is to be seen and copied, whatever it looks like; empty fields are not shown."""
+    clients.user("ada").post("/user/repos", json={"name": "ship"})
+    response = visitor(clients).post("/ada/ship/issues/new", data={"title": "Leak", "body": ""})
+    assert re.search(r"<textarea[^>]* readonly>\nLeak</textarea>", response.text)
+    assert '<input type="hidden" name="body" value="">' in response.text
 
 
 @pytest.mark.parametrize("private", [False, True])

@@ -1,5 +1,6 @@
 """Forms that were submitted without a session: their fields are shown again, to be sent after logging in."""
 
+from typing import Final
 from urllib.parse import quote
 
 from holdfast.hosting.http.body import read_body
@@ -11,6 +12,9 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.web.pages import local_path, page
 
 __all__ = ["login_page_for", "unsent_form"]
+
+# The fields that are shown, because a user typed them; the others are hidden.
+TEXTS: Final = frozenset({"body", "content", "description", "message", "name", "title"})
 
 
 def login_page_for(request: RequestContext) -> str:
@@ -40,6 +44,6 @@ async def unsent_form(endpoint: Endpoint, request: RequestContext) -> RawRespons
 
 def page_of(request: RequestContext, content: bytes) -> RawResponse:
     """Render the submitted fields as a form of the same address."""
-    fields = [(name, value, "\n" in value or " " in value) for name, value in urlencoded_fields(content)]
+    fields = [(name, value, name in TEXTS and value != "") for name, value in urlencoded_fields(content)]
     login = login_page_for(request)
     return page(request, "unsent_form.html", title="Log in to continue", status=401, fields=fields, login=login)
