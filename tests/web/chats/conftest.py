@@ -1,7 +1,7 @@
 """Fixtures: an archive with every kind of message and files, and one in which every text is an attack."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ EVIL = "<script>alert(1)</script>"
 IMAGE = "\"><img src=x onerror=alert(2)> 'quoted' & \u202eturned\u202c \x02bold\x03"
 
 RenderPage = Callable[..., str]
+OpenFile = Callable[[Path], OpenArchive]
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +67,17 @@ def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             item.poll.question = EVIL
     import_backups(home / "chats.db", write(home / "one", header, frames))
     return home / "chats.db"
+
+
+@pytest.fixture
+def open_file() -> Iterator[OpenFile]:
+    """Return a function that opens the archive at a path; the archives are closed afterwards."""
+    with ExitStack() as stack:
+
+        def open_path(path: Path) -> OpenArchive:
+            return stack.enter_context(closing(open_archive_file(path, path.name)))
+
+        yield open_path
 
 
 @pytest.fixture

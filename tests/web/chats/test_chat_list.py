@@ -8,11 +8,11 @@ import pytest
 from holdfast.backup.archives.model import TextRange
 from holdfast.web.chats import chat_list
 from holdfast.web.chats.chat_list import PANE_ROWS, ChatListTab, ChatRow, preview_line
-from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.view import PageNotFound
 from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.backup.exports.sample_messages import message
-from tests.web.chats.conftest import EVIL, drawn_in, shown_in
+from tests.web.chats.conftest import EVIL, OpenFile, drawn_in, shown_in
 
 
 def rows_of(opened: OpenArchive, **query: str) -> list[ChatRow]:
@@ -58,7 +58,7 @@ def test_folders_are_tabs_with_their_chats(opened: OpenArchive) -> None:
         assert len(rows_of(opened, folder=number[1])) == min(tab.count, 100)
 
 
-def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Path) -> None:
+def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Path, open_file: OpenFile) -> None:
     """A badge shows the number of unread messages or marks a chat as unread, and a folder counts those chats."""
     header, frames = copies(200)
     chats = [frame.chat for frame in frames if frame.HasField("chat")]
@@ -72,7 +72,7 @@ def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Pa
     marked = next(chat for chat in chats if chat.id != received[0].chatId and not chat.archived)
     marked.markedUnread = True
     import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    opened = open_file(tmp_path / "a.db")
     rows = rows_of(opened)
     assert sorted(row.unread for row in rows if row.unread is not None) == [0, 3]
     page = drawn_in(opened, "")
@@ -108,7 +108,7 @@ def test_a_chat_far_down_the_list_is_on_top_of_those_beside_it(
     assert [row.chat.id for row in pane] == [rows[-1].chat.id, rows[0].chat.id, rows[1].chat.id]
 
 
-def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
+def test_two_accounts_are_kept_apart(tmp_path: Path, open_file: OpenFile) -> None:
     """An archive of two accounts has a link to each account, and their lists share no chat."""
     header, frames = copies(40, 2)
     header.mediaRootBackupKey = b"\x07" * 32
@@ -119,7 +119,7 @@ def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
             frame.account.ClearField("username")
     other = write(tmp_path / "two", header, frames)
     import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies()), other)
-    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    opened = open_file(tmp_path / "a.db")
     accounts = shown_in(opened, "").values["accounts"]
     assert isinstance(accounts, list)
     assert len(accounts) == 2
@@ -156,7 +156,7 @@ def test_a_mention_in_a_line_is_isolated() -> None:
         assert preview_line(message("\ufffc yes, with it.", ranges=(mention,))) == line
 
 
-def test_an_archive_without_backups_has_an_empty_list(tmp_path: Path) -> None:
+def test_an_archive_without_backups_has_an_empty_list(tmp_path: Path, open_file: OpenFile) -> None:
     """The page of an empty archive says that there are no chats."""
     import_backups(tmp_path / "empty.db")
-    assert "No chats." in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "")
+    assert "No chats." in drawn_in(open_file(tmp_path / "empty.db"), "")

@@ -9,10 +9,10 @@ import pytest
 
 from holdfast.backup.archives import Chat
 from holdfast.web.chats.conversation_routes import respond
-from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.view import PageNotFound, RedirectResult, TemplateResult, format_position
 from tests.backup.archives.histories import copies, import_backups, items, write
-from tests.web.chats.conftest import EVIL, drawn_in, shown_in
+from tests.web.chats.conftest import EVIL, OpenFile, drawn_in, shown_in
 
 
 def largest(opened: OpenArchive) -> Chat:
@@ -101,7 +101,7 @@ def test_a_quote_jumps_to_its_message(opened: OpenArchive) -> None:
     assert quoting.quote.target_id in ids(follow(opened, answer.address))
 
 
-def test_the_size_of_pages_is_bounded(tmp_path: Path) -> None:
+def test_the_size_of_pages_is_bounded(tmp_path: Path, open_file: OpenFile) -> None:
     """Long texts are truncated with a link to the whole message, and no message is left out of the pages."""
     header, frames = copies(60)
     for item in items(frames):
@@ -109,7 +109,7 @@ def test_the_size_of_pages_is_bounded(tmp_path: Path) -> None:
             item.standardMessage.text.body = "長いテキスト " * 2000
             item.ClearField("revisions")
     import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    opened = open_file(tmp_path / "a.db")
     chat = largest(opened)
     page = shown_in(opened, f"chat/{chat.id}")
     back = ids(page)
@@ -124,7 +124,7 @@ def test_the_size_of_pages_is_bounded(tmp_path: Path) -> None:
     assert len(drawn_in(opened, f"message/{back[-1]}").encode()) < 400_000
 
 
-def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
+def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path, open_file: OpenFile) -> None:
     """Very long names, reactions, captions and polls leave every page below 200 kB."""
     header, frames = copies(120)
     long = "名" * 40_000
@@ -146,7 +146,7 @@ def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
         elif item.HasField("poll"):
             item.poll.question = long
     import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    opened = open_file(tmp_path / "a.db")
     chat = largest(opened)
     pages = ["", "people", "statistics", "about", f"chat/{chat.id}", f"chat/{chat.id}/dates"]
     pages += [f"message/{number}" for number in whole(opened, chat)[:10]]

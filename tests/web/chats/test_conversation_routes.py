@@ -14,7 +14,7 @@ from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound, TemplateResult
 from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.examples import examples
-from tests.web.chats.conftest import RenderPage, drawn_in
+from tests.web.chats.conftest import OpenFile, RenderPage, drawn_in
 
 
 def test_every_page_is_small_and_whole(opened: OpenArchive, render: RenderPage) -> None:
@@ -69,15 +69,15 @@ def test_any_url_is_a_page_or_not_found(archive_file: Path, path: list[str], que
     assert not isinstance(answer, TemplateResult) or answer.status in {200, 400}
 
 
-def test_a_damaged_archive_is_reported(archive_file: Path, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_reported(archive_file: Path, tmp_path: Path, open_file: OpenFile) -> None:
     """The page says that the archive cannot be read without showing its path; a missing file has status 503."""
     content = bytearray(archive_file.read_bytes())
     content[8192:] = b"\xff" * (len(content) - 8192)
     (tmp_path / "damaged.db").write_bytes(content)
-    page = drawn_in(open_archive_file(tmp_path / "damaged.db", "damaged.db"), "")
+    page = drawn_in(open_file(tmp_path / "damaged.db"), "")
     assert "cannot be read" in page
     assert str(tmp_path) not in page
-    gone = respond(open_archive_file(tmp_path / "none.db", "none.db"), "", "", {})
+    gone = respond(open_file(tmp_path / "none.db"), "", "", {})
     assert isinstance(gone, TemplateResult)
     assert gone.status == 503
 

@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from holdfast.web.chats.conversation_routes import respond
-from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.view import MediaResult, PageNotFound, TemplateResult, ThumbnailResult
+from tests.web.chats.conftest import OpenFile
 from tests.web.chats.page_helpers import stored_media
 
 
@@ -32,7 +33,9 @@ def test_files_are_served_with_inert_media_types(opened: OpenArchive, archive_fi
 @pytest.mark.parametrize(
     "kind", ["text/html", "image/svg+xml", "application/xhtml+xml", "TEXT/HTML; charset=x", ""]
 )
-def test_active_media_types_are_downloads(archive_file: Path, tmp_path: Path, kind: str) -> None:
+def test_active_media_types_are_downloads(
+    archive_file: Path, tmp_path: Path, kind: str, open_file: OpenFile
+) -> None:
     """A media type that a browser would execute is replaced by that of unknown bytes."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
@@ -40,13 +43,15 @@ def test_active_media_types_are_downloads(archive_file: Path, tmp_path: Path, ki
     with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE attachment SET content_type = ?, file_name = 'a<b>.html'", (kind,))
     digest = stored_media(copy)[0][0]
-    answer = respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
+    answer = respond(open_file(copy), "", f"media/{digest}", {})
     assert isinstance(answer, MediaResult)
     assert (answer.inline, answer.media_type) == (False, "application/octet-stream")
 
 
 @pytest.mark.parametrize("path", ["../secret", "{outside}", "", "link"])
-def test_only_files_of_the_media_folder_are_served(archive_file: Path, tmp_path: Path, path: str) -> None:
+def test_only_files_of_the_media_folder_are_served(
+    archive_file: Path, tmp_path: Path, path: str, open_file: OpenFile
+) -> None:
     """A path out of the folder and a symbolic link in it are not found, although the files exist."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
@@ -57,11 +62,11 @@ def test_only_files_of_the_media_folder_are_served(archive_file: Path, tmp_path:
         connection.execute("UPDATE media SET path = ?", (path.format(outside=tmp_path / "secret"),))
     digest = stored_media(copy)[0][0]
     with pytest.raises(PageNotFound):
-        respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
+        respond(open_file(copy), "", f"media/{digest}", {})
     (tmp_path / "chats.db-media" / "file").write_text("of the folder")
     with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE media SET path = 'file'")
-    assert isinstance(respond(open_archive_file(copy, ""), "", f"media/{digest}", {}), MediaResult)
+    assert isinstance(respond(open_file(copy), "", f"media/{digest}", {}), MediaResult)
 
 
 @pytest.mark.parametrize("digest", ["x", "0" * 64, "A" * 64, "../" * 20, "0" * 63])
@@ -79,12 +84,12 @@ def large_photo() -> bytes:
     return out.getvalue()
 
 
-def test_a_page_shows_thumbnails_of_large_photos(archive_file: Path, tmp_path: Path) -> None:
+def test_a_page_shows_thumbnails_of_large_photos(archive_file: Path, tmp_path: Path, open_file: OpenFile) -> None:
     """A large photo has a WebP thumbnail besides the file itself, and a small photo is served as it is."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
     shutil.copytree(archive_file.with_name("chats.db-media"), tmp_path / "chats.db-media")
-    opened = open_archive_file(copy, "")
+    opened = open_file(copy)
     digest = next(digest for digest, kind in stored_media(copy) if kind == "image/jpeg")
     small = respond(opened, "", f"media/{digest}/thumbnail", {})
     assert isinstance(small, MediaResult)
@@ -97,7 +102,7 @@ def test_a_page_shows_thumbnails_of_large_photos(archive_file: Path, tmp_path: P
     assert isinstance(respond(opened, "", f"media/{digest}", {}), MediaResult)
     with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE attachment SET size = ?", (len(photo),))
-    page = respond(open_archive_file(copy, ""), "", "media", {})
+    page = respond(open_file(copy), "", "media", {})
     assert isinstance(page, TemplateResult)
     months = page.values["months"]
     assert isinstance(months, list)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from holdfast.backup.archives import Statistics
 from holdfast.backup.archives.item_rows import KINDS
-from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.statistics_page import (
     KIND_WORDS,
     count_by_time,
@@ -17,7 +17,7 @@ from holdfast.web.chats.statistics_page import (
     name_kinds,
 )
 from tests.backup.archives.histories import import_backups
-from tests.web.chats.conftest import EVIL, drawn_in, shown_in
+from tests.web.chats.conftest import EVIL, OpenFile, drawn_in, shown_in
 
 
 def count_messages(opened: OpenArchive) -> Statistics:
@@ -87,7 +87,7 @@ def test_durations_are_written_in_words() -> None:
     assert [format_duration(30), format_duration(600), format_duration(7200)] == ["30 s", "10 min", "2.0 h"]
 
 
-def test_an_empty_archive_has_nothing_to_count(tmp_path: Path) -> None:
+def test_an_empty_archive_has_nothing_to_count(tmp_path: Path, open_file: OpenFile) -> None:
     """The statistics page of an empty archive says that there are no messages."""
     import_backups(tmp_path / "empty.db")
-    assert "No messages." in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "statistics")
+    assert "No messages." in drawn_in(open_file(tmp_path / "empty.db"), "statistics")

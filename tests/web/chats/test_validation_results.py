@@ -7,15 +7,15 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.web.chats.conversation_routes import respond
-from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.validation_results import read_findings, store_findings
 from holdfast.web.chats.view import PageNotFound
 from tests.backup.archives.histories import copies, items, write
-from tests.web.chats.conftest import EVIL, drawn_in
+from tests.web.chats.conftest import EVIL, OpenFile, drawn_in
 
 
 @pytest.fixture
-def faulty(tmp_path: Path) -> OpenArchive:
+def faulty(tmp_path: Path, open_file: OpenFile) -> OpenArchive:
     """Import a backup in which some messages have an unknown author, with its findings."""
     header, frames = copies(60)
     for number, item in enumerate(items(frames)):
@@ -27,7 +27,7 @@ def faulty(tmp_path: Path) -> OpenArchive:
     with archives.open(tmp_path / "a.db", create=True) as archive, backup.open(source) as result:
         archive.add(result)
         store_findings(archive.connection, result)
-    return open_archive_file(tmp_path / "a.db", "a.db")
+    return open_file(tmp_path / "a.db")
 
 
 def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
@@ -48,7 +48,7 @@ def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
     assert "Validation results" in drawn_in(faulty, "about")
 
 
-def test_a_valid_backup_has_no_findings(tmp_path: Path) -> None:
+def test_a_valid_backup_has_no_findings(tmp_path: Path, open_file: OpenFile) -> None:
     """The page of a valid backup says that no problems were found."""
     with (
         archives.open(tmp_path / "a.db", create=True) as archive,
@@ -56,5 +56,5 @@ def test_a_valid_backup_has_no_findings(tmp_path: Path) -> None:
     ):
         archive.add(result)
         store_findings(archive.connection, result)
-    page = drawn_in(open_archive_file(tmp_path / "a.db", "a.db"), "findings")
+    page = drawn_in(open_file(tmp_path / "a.db"), "findings")
     assert "No problems found" in page

@@ -251,6 +251,14 @@ class ConversationCache:
         with self._lock:
             self._close_archives()
 
+    def close(self) -> None:
+        """Close all archives, when the service stops."""
+        with self._lock:
+            archives = list(self._open_archives.values())
+            self._open_archives.clear()
+        for archive in archives:
+            archive.close()
+
     def clear_leftovers(self) -> None:
         """Delete the leftovers of interrupted imports, and entries of other cache versions."""
         for folder in self.folder.parent.iterdir() if self.folder.parent.is_dir() else ():

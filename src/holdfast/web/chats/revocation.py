@@ -136,7 +136,10 @@ class Revocation:
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
-        """Poll until the service stops; first delete the leftovers of a process that was killed."""
+        """Poll until the service stops; first delete the leftovers of a process that was killed.
+
+        At the end the archives that are open are closed.
+        """
         self._changed = asyncio.Event()
         task = asyncio.create_task(self._watch(self._changed))
         try:
@@ -146,6 +149,7 @@ class Revocation:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+            cache_of(self._host.settings).close()
 
     async def _watch(self, changed: asyncio.Event) -> None:
         cache: ConversationCache = cache_of(self._host.settings)
