@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.backup.archives.archive_file import KEEP_STATE, beside
+from holdfast.backup.archives.file_paths import KEEP_STATE, beside
 from holdfast.backup.archives.media_cipher import EncryptedFileWriter, MediaKey
 from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.completeness import Loss, LostAttachment
@@ -112,6 +112,7 @@ class FolderState(msgspec.Struct):
     verdicts: dict[str, Verdict] = msgspec.field(default_factory=dict)
 
 
+@redacted
 class CopiesState(msgspec.Struct):
     """The state of the copies of attachments: the path of the last one verified, and those found damaged."""
 

@@ -14,12 +14,11 @@ from holdfast.backup import archives
 from holdfast.backup.archives import archive_file, schema
 from holdfast.backup.archives.archive_file import (
     CACHE_KIB,
-    KEEP_STATE,
     MAX_TEXT_BYTES,
     archive_keys,
-    is_archive,
     resolve_key,
 )
+from holdfast.backup.archives.file_paths import KEEP_STATE
 from holdfast.backup.archives.passphrases import SALT, ArchiveKey, is_encrypted
 from holdfast.backup.errors import (
     ArchiveError,
@@ -123,14 +122,6 @@ def test_a_missing_archive_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="there is no archive"):
         archives.open(tmp_path / "none.db")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_archive_is_told_by_its_first_bytes(filled: Path, secret: Path) -> None:
-    """A text, a folder, a missing file, a path in bytes and None are not taken for archives."""
-    (filled.parent / "text").write_bytes(b"just text, and more of it")
-    assert [is_archive(path) for path in (filled, str(filled), secret)] == [True, True, True]
-    others = (filled.parent / "text", filled.parent, filled.parent / "none", bytes(filled), None)
-    assert [is_archive(other) for other in others] == [False] * 5
 
 
 def test_an_archive_is_only_read_unless_it_may_be_written(filled: Path) -> None:

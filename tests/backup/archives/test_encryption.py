@@ -635,4 +635,4 @@ def test_an_archive_of_the_first_version_is_brought_up_to_date_and_encrypted(tmp
     encrypt_archive(path, PASSPHRASE)
     with archives.open(path, passphrase=PASSPHRASE) as opened:
         assert opened.chats()
-    assert archive_file.is_archive(path)
+    assert archives.is_archive(path)

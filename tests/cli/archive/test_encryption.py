@@ -7,8 +7,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.archives import encryption, media_key
-from holdfast.backup.archives.archive_file import is_archive
+from holdfast.backup.archives import encryption, is_archive, media_key
 from holdfast.cli import key_store
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.passphrases import VARIABLE

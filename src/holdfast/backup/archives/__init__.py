@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from holdfast.backup.archives.archive_file import Archive, archive, archive_keys, is_archive, open  # noqa: A004  # archives.open() is what people look for
+    from holdfast.backup.archives.archive_file import Archive, archive, archive_keys, open  # noqa: A004  # archives.open() is what people look for
+    from holdfast.backup.archives.file_paths import is_archive
     from holdfast.backup.archives.imports import ImportResult
     from holdfast.backup.archives.model import Chat, Message, Page, Person, Position
     from holdfast.backup.archives.query import Filters
@@ -55,7 +56,7 @@ _MODULES: Final = {
     "Statistics": "statistics",
     "archive": "archive_file",
     "archive_keys": "archive_file",
-    "is_archive": "archive_file",
+    "is_archive": "file_paths",
     "open": "archive_file",
 }
 

@@ -1,6 +1,5 @@
 """Opens archives. Commands, pages and exports all use this module."""
 
-import os
 import sqlite3
 from collections.abc import Iterator, Set
 from contextlib import ExitStack, closing
@@ -10,11 +9,20 @@ from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeGuard
+from typing import Any, Final, Self
 
 import msgspec
 
 from holdfast.backup.archives import integrity, media_key, schema
+from holdfast.backup.archives.file_paths import (
+    KEEP_STATE,
+    MAGIC,
+    MEDIA_SUFFIX,
+    archive_paths,
+    beside,
+    is_archive,
+    places_beside,
+)
 from holdfast.backup.archives.imports import ImportResult, Progress, import_backup, transaction
 from holdfast.backup.archives.media_cipher import MediaKey
 from holdfast.backup.archives.media_files import KeptFile, MediaFolder
@@ -40,28 +48,13 @@ from holdfast.backup.errors import (
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = [
-    "KEEP_STATE",
-    "MEDIA_SUFFIX",
-    "Archive",
-    "archive",
-    "archive_keys",
-    "beside",
-    "is_archive",
-    "open",
-    "places_beside",
-]
+__all__ = ["Archive", "archive", "archive_keys", "open"]
 
 # SQLite's page cache, in KiB.
 CACHE_KIB: Final = 32 << 10
 BUSY_TIMEOUT_S: Final = 5.0
 # Of the text of one message.
 MAX_TEXT_BYTES: Final = 128 << 10
-# Suffix of the folder with the media.
-MEDIA_SUFFIX: Final = "-media"
-# Suffix of the file in which `keep` stores what it has verified; it contains names of chats and people.
-KEEP_STATE: Final = "-keep.json"
-MAGIC: Final = b"SQLite format 3\x00"
 
 
 @public
@@ -226,17 +219,6 @@ def archive(path: str | PathLike[str], *, create: bool = False, passphrase: str 
     return open(path, create=create, passphrase=passphrase)
 
 
-def is_archive(source: object) -> TypeGuard[str | PathLike[str]]:
-    """Return whether a path is a SQLite file or an encrypted archive, neither of which is a form of backup."""
-    if not isinstance(source, str | PathLike):
-        return False
-    try:
-        head = read_head(Path(source), len(MAGIC))
-    except OSError:
-        return False
-    return head == MAGIC or is_encrypted(head)
-
-
 def open(  # noqa: A001  # archive.open() is what people look for
     path: str | PathLike[str],
     *,
@@ -317,37 +299,6 @@ def archive_keys(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None,
         return None, None
     with open(path, passphrase=passphrase) as opened:
         return opened.key, opened.media.key
-
-
-def places_beside(path: Path, suffix: str) -> list[Path]:
-    """Return the paths with an archive's name and a suffix: beside the file, and beside a symbolic link to it."""
-    named = path.with_name(f"{path.name}{suffix}")
-    if not path.is_symlink():
-        return [named]
-    file = Path(os.path.realpath(path))
-    return [file.with_name(f"{file.name}{suffix}"), named]
-
-
-def beside(path: Path, suffix: str) -> Path:
-    """Return the file or folder of an archive with a suffix, the same by every symbolic link to the archive.
-
-    It is beside the archive's file, as the files of SQLite are, unless an earlier version has created it beside
-    the link.
-    """
-    places = places_beside(path, suffix)
-    return next((place for place in places if place.exists()), places[0])
-
-
-def archive_paths(path: Path) -> Iterator[Path]:
-    """Yield the paths with content of an archive: its file, the files that SQLite creates beside it, its media."""
-    yield path
-    # SQLite creates these with the mode of the archive, but an older version may have left them.
-    for ending in ("-wal", "-shm", "-journal"):
-        yield places_beside(path, ending)[0]
-    media = beside(path, MEDIA_SUFFIX)
-    if media.is_dir():
-        yield media
-        yield from (folder for folder in media.iterdir() if folder.is_dir() and not folder.is_symlink())
 
 
 def check_version(connection: sqlite3.Connection, path: Path, version: int, *, empty: bool) -> bool:

@@ -20,12 +20,10 @@ from typing import Final
 from holdfast.backup.archives import archive_file, media_key
 from holdfast.backup.archives.archive_file import (
     BUSY_TIMEOUT_S,
-    KEEP_STATE,
-    MEDIA_SUFFIX,
     Archive,
     import_sqlcipher,
-    places_beside,
 )
+from holdfast.backup.archives.file_paths import KEEP_STATE, MAGIC, MEDIA_SUFFIX, beside, places_beside
 from holdfast.backup.archives.media_cipher import MediaKey
 from holdfast.backup.archives.media_files import KeptFile, MediaFolder
 from holdfast.backup.archives.passphrases import ArchiveKey, is_encrypted, make_key
@@ -163,7 +161,7 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
 
 def has_plain_files(path: Path) -> bool:
     """Return whether the media folder of an encrypted archive has files that are not encrypted."""
-    folder = MediaFolder(archive_file.beside(path, MEDIA_SUFFIX))
+    folder = MediaFolder(beside(path, MEDIA_SUFFIX))
     return any(not media_key.has_form(file, encrypted=True) for file in folder.files())
 
 
@@ -251,7 +249,7 @@ def is_file(path: Path, status: os.stat_result) -> bool:
 def rewrite_error(path: Path, key: ArchiveKey | None, error: sqlite3.DatabaseError) -> ArchiveError:
     """Return the error for an archive that cannot be read with the key that it had when it was opened."""
     head = archive_file.check_file(path, create=False)
-    if head != (archive_file.MAGIC if key is None else key.salt):
+    if head != (MAGIC if key is None else key.salt):
         return ArchiveBusy(f"another process has encrypted or decrypted {path}; try again")
     return ArchiveError(f"{path} cannot be rewritten: {error}")
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.backup.archives.archive_file import KEEP_STATE, MEDIA_SUFFIX, is_archive
+from holdfast.backup.archives.file_paths import KEEP_STATE, MEDIA_SUFFIX, is_archive
 from holdfast.backup.container.folder import (
     MAIN,
     METADATA,
