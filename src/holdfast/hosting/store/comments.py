@@ -1,6 +1,5 @@
 """Comments and the other entries of an issue's timeline."""
 
-import hashlib
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -32,6 +31,7 @@ from holdfast.hosting.store.cross_references import (
     shown_to,
 )
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.hashed_versions import hashed_version
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.prepared_statements import Statement
@@ -328,8 +328,8 @@ def add_comment(
 
 
 def body_version(body: str) -> str:
-    """Return the version of a comment's body (optimistic locking): its hash, since rows count no versions."""
-    return hashlib.sha256(body.encode()).hexdigest()
+    """Return the version of a comment's body, for optimistic locking."""
+    return hashed_version(body)
 
 
 def edit_comment(

@@ -1,6 +1,5 @@
 """Labels of a repository, or of an organization and thereby of all its repositories."""
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from sqlalchemy import (
 from holdfast.hosting.errors import ColorRefused, InvalidReference, NoSuchLabel, Outdated
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.hashed_versions import hashed_version
 from holdfast.hosting.store.issue_transactions import lock_graph
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import labels
@@ -68,9 +68,8 @@ class Label:
 
     @property
     def version(self) -> str:
-        """The version of what an edit can change (optimistic locking): a hash, since rows count no versions."""
-        values = (self.name, self.color, self.description, self.is_exclusive, self.archived_at > 0)
-        return hashlib.sha256(repr(values).encode()).hexdigest()
+        """The version of what an edit can change, for optimistic locking."""
+        return hashed_version(self.name, self.color, self.description, self.is_exclusive, self.archived_at > 0)
 
 
 COLUMNS: Final = tuple(labels.c[name] for name in Label.__dataclass_fields__)

@@ -1,6 +1,5 @@
 """Milestones, with their counts of open and closed issues."""
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, or
 from holdfast.hosting.errors import InvalidReference, NoSuchMilestone, Outdated
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.hashed_versions import hashed_version
 from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import issues, milestones
@@ -44,8 +44,8 @@ class Milestone:
 
     @property
     def version(self) -> str:
-        """The version of title, description and due date (optimistic locking): a hash, as of a label."""
-        return hashlib.sha256(repr((self.title, self.description, self.due_at)).encode()).hexdigest()
+        """The version of title, description and due date, for optimistic locking."""
+        return hashed_version(self.title, self.description, self.due_at)
 
 
 def counted(condition: ColumnElement[bool]) -> ColumnElement[int]:

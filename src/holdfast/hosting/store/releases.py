@@ -1,6 +1,5 @@
 """Releases of a repository, each for a tag."""
 
-import hashlib
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -13,6 +12,7 @@ from holdfast.hosting.store import events, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.attachments import Attachment, AttachmentHolder, attachments_in
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.hashed_versions import hashed_version
 from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import releases, repositories
@@ -52,9 +52,8 @@ class Release(msgspec.Struct, frozen=True):
 
     @property
     def version(self) -> str:
-        """The version of what an edit can change (optimistic locking): a hash, since rows count no versions."""
-        values = (self.tag_name, self.target, self.name, self.body, self.is_draft, self.is_prerelease)
-        return hashlib.sha256(repr(values).encode()).hexdigest()
+        """The version of what an edit can change, for optimistic locking."""
+        return hashed_version(self.tag_name, self.target, self.name, self.body, self.is_draft, self.is_prerelease)
 
 
 class ReleaseFields(msgspec.Struct, frozen=True, kw_only=True):
