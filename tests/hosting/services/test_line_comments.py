@@ -79,7 +79,7 @@ def open_pull(scenario: Scenario, head: str = "fix") -> Issue:
 def comment(scenario: Scenario, issue: Issue, commit: str, **draft: str | int) -> NewLineComment:
     """Return a comment on a line of the file."""
     app, _, target = caller(scenario, scenario.reader)
-    given = LineDraft(**{"path": "hull", "body": "b", **draft})  # type: ignore[arg-type]  # of its types
+    given = LineDraft(**{"path": "hull", "body": "b", **draft})  # type: ignore[arg-type]  # the values have the types of the fields
     (made,) = new_line_comments(app, target, issue, [given], commit)
     return made
 

@@ -96,7 +96,9 @@ def test_a_migrated_repository_is_writable_and_has_the_refs_of_the_remote(
     assert (made.name, made.description, made.is_private, made.is_mirror) == ("copy", "Sails", True, False)
     assert (made.default_branch, made.branch_count, made.is_empty, made.size > 0) == ("trunk", 2, False, True)
     assert (made.has_issues, made.has_pulls) == (True, True)
-    assert mirrors.find_migration(app.database, made.id).status == "done"  # type: ignore[union-attr]  # it is there
+    migration = mirrors.find_migration(app.database, made.id)
+    assert migration is not None
+    assert migration.status == "done"
     assert made.id in app.pushed
     commit_files(app, commit_request(app, made, file_change("mast", b"fir\n")))
 
@@ -163,7 +165,7 @@ def test_fields_are_checked_before_the_remote_repository_is_asked(
     """What is too long, or empty, is refused as in other requests."""
     given = {"address": NOWHERE, "name": "copy", "credentials": Credentials(), **wrong}
     with pytest.raises(InvalidField):
-        migrate(app, ada, NewMigration(**given))  # type: ignore[arg-type]  # of its types
+        migrate(app, ada, NewMigration(**given))  # type: ignore[arg-type]  # the values have the types of the fields
 
 
 def test_secrets_may_have_2048_characters(app: App, ada: Account) -> None:

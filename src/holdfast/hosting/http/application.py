@@ -157,7 +157,7 @@ class EndpointApp(Generic[R]):
         error = no_route(request.root, request.scope["method"], request.scope["path"], allowed)
         return JsonResponse(request.scope, error, status)
 
-    async def error_response(self, endpoint: Endpoint, request: R, refusal: ApiError) -> Response:  # noqa: ARG002  # for the pages
+    async def error_response(self, endpoint: Endpoint, request: R, refusal: ApiError) -> Response:  # noqa: ARG002  # `WebApp` overrides it, and needs the endpoint
         """Return the response for an error of an endpoint."""
         error: ErrorBody | MessageBody | str = ErrorBody(refusal.message, f"{request.root}/api/swagger")
         if refusal.words:

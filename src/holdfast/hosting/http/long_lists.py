@@ -19,7 +19,7 @@ JSON: Final = "application/json;charset=utf-8"
 
 
 def batches_of(values: Sequence[V]) -> Iterator[Sequence[V]]:
-    """Yield the ids of a list in batches, each to be loaded at once."""
+    """Yield the ids of a list, or what else it is loaded by, in batches."""
     for start in range(0, len(values), BATCH):
         yield values[start : start + BATCH]
 
